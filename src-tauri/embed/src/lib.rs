@@ -1,0 +1,1 @@
+//! Turning text into vectors and ordering results, behind two traits. Never sees the database.

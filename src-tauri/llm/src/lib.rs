@@ -1,0 +1,1 @@
+//! Talking to language models behind one trait. Never sees the database.

@@ -1,0 +1,1 @@
+//! The SQLite file: schema, migrations, queries. One writer. Plain SQL. Knows nothing about language models.

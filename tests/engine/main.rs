@@ -1,0 +1,1 @@
+//! The engine's behaviour, one module per chapter, with a scripted model and a real file.
