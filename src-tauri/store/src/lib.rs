@@ -1,1 +1,27 @@
-//! The SQLite file: schema, migrations, queries. One writer. Plain SQL. Knows nothing about language models.
+//! The SQLite file: schema, migrations, queries. One writer. Plain SQL. Knows nothing about
+//! language models.
+//!
+//! [`Store::open`] takes a data folder; [`Store::read`] and [`Store::write`] run closures over a
+//! snapshot or in the one write transaction. The functions that do the work are in one module per
+//! group of tables and take that transaction; several of them in one closure are one commit.
+
+pub mod backup;
+mod connect;
+mod error;
+mod header;
+mod keys;
+mod lock;
+mod migrate;
+mod notice;
+mod row;
+mod store;
+mod tx;
+
+pub use error::{Error, Result, Thing};
+pub use keys::{
+    BankKey, ChunkKey, DocumentKey, EmbedderKey, EndpointKey, EntityKey, MemoryKey, ModelKey,
+    OperationKey, ProposalKey, TagSetKey,
+};
+pub use notice::Notice;
+pub use store::{BACKUP_FOLDER, CommitPoint, FILE_NAME, Moment, Options, Store};
+pub use tx::{ReadTx, WriteTx};
