@@ -1,1 +1,116 @@
-//! Talking to language models behind one trait. Never sees the database.
+//! Talking to language models behind one trait.
+//!
+//! Three wire formats (OpenAI-compatible, Anthropic messages, Ollama `/api/chat`) are read and
+//! written by thin clients of our own; what all of them need, such as waiting out a rate limit,
+//! stepping down when an endpoint refuses a field and remembering that it did, is a wrapper around
+//! any of them. This crate never sees the database, never reads the environment, never uses a
+//! proxy, and never lets a key reach a text that can be stored or shown.
+
+mod chat;
+mod error;
+#[cfg(any(test, feature = "scripted"))]
+pub mod scripted;
+
+pub use chat::{
+    AssistantTurn, ChatReply, ChatRequest, Finish, Message, ResponseFormat, Thinking, Tool,
+    ToolCall, ToolChoice, ToolResult, Urgency, Usage,
+};
+pub use error::{Answer, Class, Error, classify};
+
+use async_trait::async_trait;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What an endpoint and its model can do, as far as it is known. `true` means "not known to be
+/// unable": only a refusal or the set-up check turns a field to `false`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caps {
+    /// Tool calls.
+    pub tools: bool,
+    /// An answer bound to a JSON schema by the endpoint itself.
+    pub json_schema: bool,
+    /// Answers in pieces.
+    pub streaming: bool,
+    /// Context window in tokens, prompt and reply together. None when nobody has told.
+    pub window: Option<u32>,
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self { tools: true, json_schema: true, streaming: true, window: None }
+    }
+}
+
+/// What happens while a request is on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChatEvent<'a> {
+    /// The body of a request that is about to be sent, keys excluded (they travel in headers).
+    Sent(&'a str),
+    /// Text as received, one frame or one whole body, for the log. Arrives on failure too.
+    Received(&'a str),
+    /// A piece of the answer.
+    Text(&'a str),
+    /// A piece of the model's reasoning. For the trace, never part of an answer.
+    Reasoning(&'a str),
+    /// Nothing is sent before this time has passed.
+    Waiting(Duration),
+    /// What was streamed so far belongs to an attempt that failed; another one starts.
+    Restarted,
+}
+
+/// Receives the events of one request.
+pub trait ChatSink: Send {
+    /// One event. Must not block.
+    fn take(&mut self, event: ChatEvent<'_>);
+}
+
+/// Ignores every event.
+impl ChatSink for () {
+    fn take(&mut self, _event: ChatEvent<'_>) {}
+}
+
+/// One language model at one endpoint.
+#[async_trait]
+pub trait Provider: Send + Sync {
+    /// What the model can do.
+    fn caps(&self) -> Caps;
+
+    /// Sends one request and returns the whole reply; pieces go to `out` as they arrive.
+    ///
+    /// # Errors
+    /// Every way in which there is no complete reply. Cancelling ends at once with
+    /// [`Error::Cancelled`] and closes the connection.
+    async fn chat(
+        &self,
+        req: ChatRequest,
+        out: &mut dyn ChatSink,
+        cancel: &CancellationToken,
+    ) -> Result<ChatReply, Error>;
+
+    /// Names of the models that the endpoint offers, in its order.
+    ///
+    /// # Errors
+    /// As [`Provider::chat`].
+    async fn list_models(&self, cancel: &CancellationToken) -> Result<Vec<String>, Error>;
+}
+
+#[async_trait]
+impl<P: Provider + ?Sized> Provider for Arc<P> {
+    fn caps(&self) -> Caps {
+        (**self).caps()
+    }
+
+    async fn chat(
+        &self,
+        req: ChatRequest,
+        out: &mut dyn ChatSink,
+        cancel: &CancellationToken,
+    ) -> Result<ChatReply, Error> {
+        (**self).chat(req, out, cancel).await
+    }
+
+    async fn list_models(&self, cancel: &CancellationToken) -> Result<Vec<String>, Error> {
+        (**self).list_models(cancel).await
+    }
+}
