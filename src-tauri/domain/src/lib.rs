@@ -2,11 +2,20 @@
 //! answer twice.
 
 pub mod cache;
+pub mod chunking;
+pub mod citations;
+pub mod cleaning;
 pub mod fault;
+pub mod fusion;
+pub mod guards;
 pub mod id;
 pub mod json;
 pub mod memory;
+pub mod reflect;
+pub mod score;
 pub mod time;
+pub mod tool_calls;
+pub mod trace;
 
 pub use cache::CacheTag;
 pub use fault::FieldFault;
@@ -16,4 +25,5 @@ pub use id::{
 };
 pub use json::Json;
 pub use memory::FactType;
+pub use score::Score;
 pub use time::Instant;
