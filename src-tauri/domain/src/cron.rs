@@ -113,11 +113,9 @@ impl Cron {
     fn has_a_day(&self) -> bool {
         const LONGEST: [u32; 12] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
         self.weekdays_restricted
-            || (1..=12_u32)
-                .zip(LONGEST)
-                .any(|(month, longest)| {
-                    has(self.months, month) && self.days.trailing_zeros() <= longest
-                })
+            || (1..=12_u32).zip(LONGEST).any(|(month, longest)| {
+                has(self.months, month) && self.days.trailing_zeros() <= longest
+            })
     }
 
     /// When both day fields are restricted a day matches by either; else the restricted one

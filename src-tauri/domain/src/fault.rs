@@ -50,11 +50,7 @@ impl FieldFault {
 
     /// The list is empty where leaving it out is what means "all".
     pub fn empty_list(field: impl Into<String>) -> Self {
-        Self::new(
-            field,
-            "empty_list",
-            "Leave it out for all; an empty list would read nothing.",
-        )
+        Self::new(field, "empty_list", "Leave it out for all; an empty list would read nothing.")
     }
 
     /// There is no such field.

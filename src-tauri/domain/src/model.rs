@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::citations::Basis;
 use crate::refresh::{FailureReason, FallbackReason, Outcome};
 use crate::tags::tags_in_order;
 use crate::trigger::{
@@ -160,17 +161,6 @@ pub enum VersionCause {
     Revert,
     /// Came with an import.
     Import,
-}
-
-/// Where the evidence of a document comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum Basis {
-    /// The run declared what it used.
-    Cited,
-    /// The run closed by synthesis, where nothing can be declared: what it retrieved.
-    Retrieved,
 }
 
 /// One entry of a document's grounding.
@@ -589,11 +579,7 @@ pub struct CreateDefaults {
 
 impl Default for CreateDefaults {
     fn default() -> Self {
-        Self {
-            review: Review::Auto,
-            max_tokens: DEFAULT_MAX_TOKENS,
-            unknown: UnknownKeys::Refuse,
-        }
+        Self { review: Review::Auto, max_tokens: DEFAULT_MAX_TOKENS, unknown: UnknownKeys::Refuse }
     }
 }
 

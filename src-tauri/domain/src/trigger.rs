@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::cron::Cron;
 use crate::memory::FactType;
+use crate::reflect::Budget;
 use crate::tag_group::{Resolve, TagGroup, leaves_of, read_groups};
 use crate::tags::TagsMatch;
 use crate::{FieldFault, Json, schema};
@@ -21,19 +22,6 @@ pub enum RefreshMode {
     Full,
     /// Edits it with typed operations.
     Delta,
-}
-
-/// How much a run reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum Budget {
-    /// The default of a question.
-    Low,
-    /// The default of a refresh.
-    Mid,
-    /// The most thorough.
-    High,
 }
 
 /// What follows when delta refreshes keep being refused.
@@ -244,9 +232,8 @@ impl TriggerPatch {
                 )),
             }
         }
-        let states = |key: &str, wanted: &dyn Fn(&Value) -> bool| {
-            patch.keys.get(key).is_some_and(wanted)
-        };
+        let states =
+            |key: &str, wanted: &dyn Fn(&Value) -> bool| patch.keys.get(key).is_some_and(wanted);
         if states(CRON, &Value::is_string) && states(AFTER, &|v| *v == Value::Bool(true)) {
             faults.push(FieldFault::new(
                 "trigger",

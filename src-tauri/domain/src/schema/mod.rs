@@ -95,7 +95,9 @@ pub fn field_faults(field: &str, faults: &[SchemaFault]) -> Vec<FieldFault> {
     for fault in ordered {
         let pointer = match fault.path.as_str() {
             "/type" | "/properties" => "",
-            path if fault.code == "schema_property_type" => path.strip_suffix("/type").unwrap_or(path),
+            path if fault.code == "schema_property_type" => {
+                path.strip_suffix("/type").unwrap_or(path)
+            }
             path => path,
         };
         let name = format!("{field}{}", pointer.replace('/', "."));

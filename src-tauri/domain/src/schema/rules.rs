@@ -139,11 +139,7 @@ impl Check<'_> {
         if schema.is_object() {
             self.field(schema, &path, level);
         } else {
-            self.add(
-                path,
-                "schema_property_not_object",
-                "A field must be described by an object.",
-            );
+            self.add(path, "schema_property_not_object", "A field must be described by an object.");
         }
     }
 
