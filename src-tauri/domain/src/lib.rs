@@ -23,6 +23,7 @@ pub mod staleness;
 pub mod tag_group;
 pub mod tags;
 pub mod time;
+pub mod tokens;
 pub mod tool_calls;
 pub mod trace;
 pub mod trigger;
