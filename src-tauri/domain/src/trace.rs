@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fuzzy::Resolved;
 use crate::guards::Guard;
 use crate::{Json, Score};
 
@@ -240,16 +241,6 @@ pub struct HeldBackDirective {
     pub reason: HeldBackReason,
 }
 
-/// What one fuzzy tag of the scope came to stand for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-pub struct ResolvedTag {
-    /// The tag as it was asked for.
-    pub tag: String,
-    /// The tags of the bank it resolved to; empty when none was near enough.
-    pub resolved: Vec<String>,
-}
-
 /// Something to tell the reader although the run succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -315,8 +306,8 @@ pub struct Trace {
     pub dropped_citations: Vec<String>,
     /// Ids of the observations shown.
     pub observations_accessed: Vec<String>,
-    /// What fuzzy tags resolved to.
-    pub resolved_scope: Vec<ResolvedTag>,
+    /// What fuzzy tags stand for.
+    pub resolved_scope: Resolved,
     /// Memories of the bank that waited for consolidation at the start.
     pub pending_consolidation: u32,
     /// Memories left out because their tags keep them on this machine.
