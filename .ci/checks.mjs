@@ -1,0 +1,46 @@
+// The steps of `npm run check` and `npm test`, in an order that fails early. One feature set
+// throughout: the program that the window tests drive is built together with the Rust tests, so
+// the shell is compiled once.
+
+import { existsSync } from "node:fs";
+import { all, ask, root } from "./steps.mjs";
+
+const cargo = (...args) => ["cargo", ...args];
+
+const steps = [
+  { name: "format", command: cargo("fmt", "--all", "--check") },
+  { name: "page", command: ["vite", "build", "ui"] },
+  { name: "types", command: ["tsc", "-p", "ui"], needs: ["page"] },
+  { name: "window types", command: ["tsc", "-p", "tests/window"] },
+  { name: "page lint", command: ["biome", "check", "--config-path", "ui", "ui"] },
+  { name: "script lint", command: ["biome", "check", "--config-path", ".ci", ".ci", "tests/window"] },
+  { name: "dead exports", command: ["knip"], needs: ["page"] },
+  { name: "page tests", command: ["vitest", "run", "--root", "ui"] },
+  {
+    name: "clippy",
+    command: cargo("clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"),
+  },
+  {
+    name: "program",
+    command: cargo("build", "--locked", "--workspace", "--all-targets"),
+    needs: ["page"],
+  },
+  {
+    name: "Rust tests",
+    command: cargo("nextest", "run", "--locked", "--workspace", "--all-targets", "--no-fail-fast"),
+    needs: ["program"],
+  },
+  { name: "notices", command: ["node", ".ci/notices.mjs"] },
+  { name: "window tests", command: ["vitest", "run", "--root", "tests/window"], needs: ["program"] },
+];
+
+const denied = {
+  name: "licences, sources",
+  command: cargo("deny", "check", "--config", ".cargo/deny.toml", "bans", "licenses", "sources"),
+};
+
+export async function check() {
+  process.chdir(root);
+  if (!existsSync("node_modules")) throw new Error("npm packages are missing: run npm ci");
+  await all(ask("cargo", ["deny", "--version"]) === null ? steps : [...steps, denied]);
+}

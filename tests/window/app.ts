@@ -1,0 +1,347 @@
+// The real program in a real window: started on a data folder of its own with a message bus of its
+// own, driven through WebKit's driver. Waits are for something to be seen, never for time.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Builder, Capabilities, Key, type WebDriver, type WebElement } from "selenium-webdriver";
+import { inject } from "vitest";
+import { ended, firstLine, freePort, killGroup } from "./processes";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const shots = fileURLToPath(new URL("shots", import.meta.url));
+const target = resolve(root, process.env.CARGO_TARGET_DIR ?? "target");
+
+/** The program under test; `PALIMPSEST_PROGRAM` names another build of it. */
+const program = process.env.PALIMPSEST_PROGRAM ?? join(target, "debug/palimpsest");
+
+/** How long something may take to be seen before the test fails. */
+const PATIENCE = 15_000;
+
+const SIZES = { wide: [1280, 800], narrow: [900, 600] } as const;
+
+/** How a window is started. */
+export interface Start {
+  /** The data folder; a fresh temporary one when absent, removed when the test stops the program. */
+  data?: string;
+  /** Outer size of the window: 1280×800 or 900×600. */
+  size?: keyof typeof SIZES;
+  /** What the desktop prefers. */
+  theme?: "light" | "dark";
+  /** More environment for the program. */
+  env?: Record<string, string>;
+  /** Arguments of the program. */
+  args?: string[];
+}
+
+/** Starts the program and waits for its page. */
+export async function startApp(start: Start = {}): Promise<App> {
+  const own = start.data === undefined;
+  const data = start.data ?? mkdtempSync(join(tmpdir(), "palimpsest-window-"));
+  if (start.size !== undefined) keepSize(data, start.size);
+  const home = join(data, "home");
+  mkdirSync(home, { recursive: true });
+  const bus = spawn("dbus-daemon", ["--session", "--nofork", "--print-address=1"], {
+    stdio: ["ignore", "pipe", "ignore"],
+    detached: true,
+  });
+  const env = environment(start, data, home, await firstLine(bus, "dbus-daemon"));
+  const [port, nativePort] = [await freePort(), await freePort()];
+  const ports = ["--port", String(port), "--native-port", String(nativePort)];
+  const driver = spawn("tauri-driver", ports, { stdio: "ignore", env, detached: true });
+  const processes = [driver, bus];
+  try {
+    const session = await connect(port, driver, start.args ?? []);
+    return new App(session, data, env, processes, own);
+  } catch (error) {
+    for (const child of processes) killGroup(child);
+    throw error;
+  }
+}
+
+/** What the program sees: nothing of the person's desktop, and none of the drawing switches, with
+ *  which the driver's screenshots never return. */
+function environment(start: Start, data: string, home: string, bus: string) {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    const foreign = /^(WEBKIT_|XDG_|WAYLAND_|PALIMPSEST_)/.test(name);
+    if (value !== undefined && !foreign) env[name] = value;
+  }
+  const tools = [join(root, ".build/tools/bin"), process.env.PATH ?? ""].join(delimiter);
+  return {
+    ...env,
+    PATH: tools,
+    HOME: home,
+    DISPLAY: inject("display"),
+    GDK_BACKEND: "x11",
+    GTK_THEME: start.theme === "dark" ? "Adwaita:dark" : "Adwaita",
+    LIBGL_ALWAYS_SOFTWARE: "1",
+    NO_AT_BRIDGE: "1",
+    LANG: "C.UTF-8",
+    TZ: "UTC",
+    DBUS_SESSION_BUS_ADDRESS: bus,
+    PALIMPSEST_DATA: data,
+    ...start.env,
+  };
+}
+
+/** There is no window manager to ask, so the size is left where the program keeps its own. */
+function keepSize(data: string, size: keyof typeof SIZES) {
+  const [width, height] = SIZES[size];
+  const place = { x: 0, y: 0, prev_x: 0, prev_y: 0 };
+  const looks = { maximized: false, visible: true, decorated: true, fullscreen: false };
+  const state = { main: { width, height, ...place, ...looks } };
+  mkdirSync(data, { recursive: true });
+  writeFileSync(join(data, "window.json"), JSON.stringify(state));
+}
+
+/** Asks for a session until the driver listens. */
+async function connect(port: number, driver: ChildProcess, args: string[]): Promise<WebDriver> {
+  const capabilities = new Capabilities();
+  capabilities.setBrowserName("wry");
+  capabilities.set("tauri:options", { application: program, args });
+  const builder = new Builder().withCapabilities(capabilities).usingServer(`http://127.0.0.1:${port}/`);
+  for (;;) {
+    if (driver.exitCode !== null) throw new Error(`tauri-driver ended (${driver.exitCode})`);
+    try {
+      return await builder.build();
+    } catch (error) {
+      if (!String(error).includes("ECONNREFUSED")) throw error;
+    }
+  }
+}
+
+/** A running program. Selectors are CSS; a text with a leading `=` is an accessible name or text. */
+export class App {
+  readonly driver: WebDriver;
+  readonly data: string;
+  readonly #env: Record<string, string>;
+  readonly #processes: ChildProcess[];
+  readonly #ownsData: boolean;
+
+  constructor(
+    driver: WebDriver,
+    data: string,
+    env: Record<string, string>,
+    processes: ChildProcess[],
+    ownsData: boolean,
+  ) {
+    this.driver = driver;
+    this.data = data;
+    this.#env = env;
+    this.#processes = processes;
+    this.#ownsData = ownsData;
+  }
+
+  /** Waits until something that the selector names is shown, and returns it. */
+  async see(selector: string): Promise<WebElement> {
+    const found = await this.driver.wait(
+      () => this.driver.executeScript<WebElement | null>(FIND, selector),
+      PATIENCE,
+      `${selector} was not seen`,
+      50,
+    );
+    if (found === null) throw new Error(`${selector} was not seen`);
+    return found;
+  }
+
+  /** Waits until nothing that the selector names is shown. */
+  async seeGone(selector: string): Promise<void> {
+    await this.driver.wait(
+      async () => (await this.driver.executeScript(FIND, selector)) === null,
+      PATIENCE,
+      `${selector} is still there`,
+      50,
+    );
+  }
+
+  /** Waits until the text stands somewhere on the page. */
+  async seeText(text: string): Promise<void> {
+    await this.driver.wait(
+      async () => (await this.text("body")).includes(text),
+      PATIENCE,
+      `"${text}" was not seen`,
+      50,
+    );
+  }
+
+  /** Waits until a value asked for again and again satisfies the test, and returns it. */
+  async until<T>(what: string, ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+    let last: T | undefined;
+    await this.driver.wait(
+      async () => {
+        last = await ask();
+        return holds(last);
+      },
+      PATIENCE,
+      what,
+      50,
+    );
+    return last as T;
+  }
+
+  /** The shown text of the first match. */
+  text(selector: string): Promise<string> {
+    return this.driver.executeScript<string>(
+      "return document.querySelector(arguments[0])?.innerText ?? ''",
+      selector,
+    );
+  }
+
+  /** How many elements match now. */
+  count(selector: string): Promise<number> {
+    return this.driver.executeScript<number>(
+      "return document.querySelectorAll(arguments[0]).length",
+      selector,
+    );
+  }
+
+  async click(selector: string): Promise<void> {
+    await (await this.see(selector)).click();
+  }
+
+  /** Empties a field and types into it. */
+  async fill(selector: string, text: string): Promise<void> {
+    const field = await this.see(selector);
+    await field.clear();
+    await field.sendKeys(text);
+  }
+
+  /** Types text where the focus is. */
+  async type(text: string): Promise<void> {
+    await this.driver.actions().sendKeys(text).perform();
+  }
+
+  /** Presses keys one after the other: `"j"`, `"Control+Enter"`, `"Shift+F6"`, `"Escape"`. */
+  async press(...keys: string[]): Promise<void> {
+    for (const chord of keys) {
+      const names = chord === "+" ? ["+"] : chord.split("+");
+      const codes = names.map(keyCode);
+      let actions = this.driver.actions();
+      for (const code of codes) actions = actions.keyDown(code);
+      for (const code of codes.toReversed()) actions = actions.keyUp(code);
+      await actions.perform();
+    }
+  }
+
+  /** What has the focus: its accessible name or text. */
+  focused(): Promise<string> {
+    return this.driver.executeScript<string>(
+      "const e = document.activeElement; return e?.getAttribute('aria-label') ?? e?.innerText ?? ''",
+    );
+  }
+
+  /** Calls a command of the program as the page does. */
+  async invoke<T>(command: string, input: Record<string, unknown> = {}): Promise<T> {
+    const answer = await this.driver.executeAsyncScript<{ value?: T; error?: unknown }>(
+      `const done = arguments[arguments.length - 1];
+       window.__TAURI_INTERNALS__.invoke(arguments[0], arguments[1])
+         .then((value) => done({ value }), (error) => done({ error }));`,
+      command,
+      input,
+    );
+    if ("error" in answer) throw new Error(`${command}: ${JSON.stringify(answer.error)}`);
+    return answer.value as T;
+  }
+
+  /** Keeps a picture in `tests/window/shots/`. Taken until two in a row are equal, since the first
+   *  one after a change can still show the frame before it. */
+  async shot(name: string): Promise<void> {
+    let last = "";
+    const picture = await this.until(
+      `${name} does not come to rest`,
+      async () => {
+        const before = last;
+        last = await this.driver.takeScreenshot();
+        return before === last ? last : "";
+      },
+      (settled) => settled !== "",
+    );
+    mkdirSync(shots, { recursive: true });
+    writeFileSync(join(shots, `${name}.png`), Buffer.from(picture, "base64"));
+  }
+
+  /** Faults that axe finds on the page as it is now, one line each. */
+  async axe(): Promise<string[]> {
+    await this.driver.executeScript(axeSource());
+    return this.driver.executeAsyncScript<string[]>(
+      `const done = arguments[arguments.length - 1];
+       axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+         done(violations.flatMap(({ id, help, nodes }) =>
+           nodes.map(({ target }) => id + ": " + help + " (" + target.join(" ") + ")"))));`,
+    );
+  }
+
+  /** The program's own log. */
+  log(): string {
+    return readFileSync(join(this.data, "logs/palimpsest.log"), "utf8");
+  }
+
+  /** Starts the program a second time on the same folder and desktop. Resolves to its exit code. */
+  startAgain(args: string[] = []): Promise<number | null> {
+    return ended(spawn(program, args, { stdio: "ignore", env: this.#env, cwd: this.data }));
+  }
+
+  /** Ends the program as a power cut would, keeping its folder. */
+  crash(): void {
+    for (const child of this.#processes) killGroup(child);
+  }
+
+  /** Closes the window as a person would and waits for the program's end; keeps its folder. */
+  async close(): Promise<void> {
+    await this.invoke("plugin:window|close", { label: "main" }).catch(() => undefined);
+    await this.driver.quit().catch(() => undefined);
+    this.crash();
+  }
+
+  /** Ends everything and removes the folder if this start made it. */
+  async stop(): Promise<void> {
+    await this.driver.quit().catch(() => undefined);
+    this.crash();
+    if (this.#ownsData) rmSync(this.data, { recursive: true, force: true });
+  }
+}
+
+/** The first shown element: by selector, or by name or text behind a `=`. */
+const FIND = `
+  const what = arguments[0];
+  const all = what.startsWith("=")
+    ? [...document.querySelectorAll("a,button,input,textarea,select,[role],h1,h2,h3,label")].filter(
+        (e) => (e.getAttribute("aria-label") ?? e.innerText ?? "").trim() === what.slice(1))
+    : [...document.querySelectorAll(what)];
+  return all.find((e) => e.checkVisibility({ visibilityProperty: true })) ?? null;`;
+
+function keyCode(name: string): string {
+  if (name.length === 1) return name;
+  const codes: Record<string, string> = {
+    Control: Key.CONTROL,
+    Shift: Key.SHIFT,
+    Alt: Key.ALT,
+    Enter: Key.ENTER,
+    Escape: Key.ESCAPE,
+    Tab: Key.TAB,
+    Space: Key.SPACE,
+    Backspace: Key.BACK_SPACE,
+    Delete: Key.DELETE,
+    Home: Key.HOME,
+    End: Key.END,
+    PageUp: Key.PAGE_UP,
+    PageDown: Key.PAGE_DOWN,
+    ArrowUp: Key.ARROW_UP,
+    ArrowDown: Key.ARROW_DOWN,
+    ArrowLeft: Key.ARROW_LEFT,
+    ArrowRight: Key.ARROW_RIGHT,
+    F6: Key.F6,
+  };
+  const code = codes[name];
+  if (code === undefined) throw new Error(`no key is called ${name}`);
+  return code;
+}
+
+function axeSource(): string {
+  const require = createRequire(import.meta.url);
+  return readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+}

@@ -1,0 +1,79 @@
+// What the shell promises whatever the page shows: the window draws, one program per data folder,
+// size and place are kept, a crash leaves nothing that hinders the next start.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { type App, type Start, startApp } from "./app";
+
+const running: App[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const app of running.splice(0)) await app.stop();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(options?: Start): Promise<App> {
+  const app = await startApp(options);
+  running.push(app);
+  return app;
+}
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), "palimpsest-window-"));
+  folders.push(made);
+  return made;
+}
+
+const innerSize = (app: App) =>
+  app.driver.executeScript<[number, number]>("return [innerWidth, innerHeight]");
+
+test("the window opens at its size and its page reports itself drawn", async () => {
+  const app = await start();
+  expect(await innerSize(app)).toEqual([1280, 800]);
+  await app.until(
+    "the page did not report itself drawn",
+    async () => app.log(),
+    (log) => log.includes("the page has drawn itself"),
+  );
+  await app.shot("shell-light");
+});
+
+test("the page cannot reach another origin", async () => {
+  const app = await start();
+  const outcome = await app.driver.executeAsyncScript<string>(
+    `const done = arguments[arguments.length - 1];
+     document.addEventListener("securitypolicyviolation", (e) => done(e.effectiveDirective));
+     fetch("https://example.org/").then(() => done("reached"), () => undefined);`,
+  );
+  expect(outcome).toBe("connect-src");
+});
+
+test("a second start hands its file to the first window and ends", async () => {
+  const app = await start();
+  expect(await app.startAgain(["notes.md"])).toBe(0);
+  const files = await app.until(
+    "the file did not arrive",
+    () => app.invoke<string[]>("take_opened_files"),
+    (found) => found.length > 0,
+  );
+  expect(files).toEqual([join(app.data, "notes.md")]);
+});
+
+test("a window keeps the size that its folder remembers", async () => {
+  const app = await start({ size: "narrow", theme: "dark" });
+  expect(await innerSize(app)).toEqual([900, 600]);
+  const dark = "return matchMedia('(prefers-color-scheme: dark)').matches";
+  expect(await app.driver.executeScript(dark)).toBe(true);
+  await app.shot("shell-narrow-dark");
+});
+
+test("after a crash the next start works without any cleaning up", async () => {
+  const data = folder();
+  const first = await start({ data });
+  first.crash();
+  const second = await start({ data });
+  expect(await second.driver.getTitle()).toBe("Palimpsest");
+});
