@@ -13,3 +13,12 @@ impl From<serde_json::Value> for Json {
         Self(value)
     }
 }
+
+/// Written by hand: the type is recursive, so the exporter only gets its name. The definition of
+/// `JsonValue` stands in the header of the generated file.
+#[cfg(feature = "specta")]
+impl specta::Type for Json {
+    fn definition(_: &mut specta::Types) -> specta::datatype::DataType {
+        specta::datatype::DataType::Reference(specta_typescript::define("JsonValue"))
+    }
+}
