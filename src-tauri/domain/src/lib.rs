@@ -20,6 +20,7 @@ pub mod memory;
 pub mod model;
 pub mod reflect;
 pub mod refresh;
+pub mod schedule;
 pub mod schema;
 pub mod scope;
 pub mod score;
