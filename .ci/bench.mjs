@@ -6,4 +6,15 @@ import { run } from "./steps.mjs";
 needs.rust();
 await needs.weights();
 const only = process.argv.slice(2);
-await run("cargo", ["test", "--release", "-p", "tests", "--test", "bench", "--", "--ignored", "--nocapture", ...only]);
+await run("cargo", [
+  "test",
+  "--release",
+  "-p",
+  "tests",
+  "--test",
+  "bench",
+  "--",
+  "--ignored",
+  "--nocapture",
+  ...only,
+]);

@@ -15,10 +15,19 @@ await run("node", [".ci/notices.mjs"]);
 
 // Not in tauri.conf.json: there every `cargo check` would fail until the weights are fetched.
 const pin = JSON.parse(readFileSync(join(root, "src-tauri/embed/weights.json"), "utf8"));
-const embedder = [pin.file, ...pin.licences].map((name) => [`.build/embedder/${name}`, `embedder/${name}`]);
+const embedder = [pin.file, ...pin.licences].map((name) => [
+  `.build/embedder/${name}`,
+  `embedder/${name}`,
+]);
 const resources = { ".build/NOTICES.txt": "NOTICES.txt", ...Object.fromEntries(embedder) };
 say("The page, the program, the package");
-await run("tauri", ["build", "--bundles", "deb", "--config", JSON.stringify({ bundle: { resources } })]);
+await run("tauri", [
+  "build",
+  "--bundles",
+  "deb",
+  "--config",
+  JSON.stringify({ bundle: { resources } }),
+]);
 
 const folder = join(target, "release/bundle/deb");
 const mib = (bytes) => `${(bytes / (1 << 20)).toFixed(1)} MiB`;
@@ -28,7 +37,8 @@ for (const name of readdirSync(folder).filter((entry) => entry.endsWith(".deb"))
   const list = ask("dpkg-deb", ["--contents", path]) ?? "";
   for (const line of list.split("\n")) {
     const [mode, , bytes, , , where] = line.split(/\s+/);
-    if (mode?.startsWith("-")) process.stdout.write(`  ${mib(Number(bytes)).padStart(10)}  ${where}\n`);
+    if (mode?.startsWith("-"))
+      process.stdout.write(`  ${mib(Number(bytes)).padStart(10)}  ${where}\n`);
   }
   process.stdout.write(`\nInstall it with: sudo apt install ${path}\n`);
 }

@@ -12,8 +12,11 @@ const steps = [
   { name: "page", command: ["vite", "build", "ui"] },
   { name: "types", command: ["tsc", "-p", "ui"], needs: ["page"] },
   { name: "window types", command: ["tsc", "-p", "tests/window"] },
-  { name: "page lint", command: ["biome", "check", "--config-path", "ui", "ui"] },
-  { name: "script lint", command: ["biome", "check", "--config-path", ".ci", ".ci", "tests/window"] },
+  { name: "page lint", command: ["biome", "check"], folder: "ui" },
+  {
+    name: "script lint",
+    command: ["biome", "check", "--config-path", ".ci/style.json", ".ci", "tests/window"],
+  },
   { name: "dead exports", command: ["knip"], needs: ["page"] },
   { name: "page tests", command: ["vitest", "run", "--root", "ui"] },
   {
@@ -31,7 +34,11 @@ const steps = [
     needs: ["program"],
   },
   { name: "notices", command: ["node", ".ci/notices.mjs"] },
-  { name: "window tests", command: ["vitest", "run", "--root", "tests/window"], needs: ["program"] },
+  {
+    name: "window tests",
+    command: ["vitest", "run", "--root", "tests/window"],
+    needs: ["program"],
+  },
 ];
 
 const denied = {

@@ -3,6 +3,13 @@
 import { run } from "./steps.mjs";
 
 await run("cargo", ["fmt", "--all"]);
-await run("cargo", ["clippy", "--workspace", "--all-targets", "--fix", "--allow-dirty", "--allow-staged"]);
-await run("biome", ["check", "--write", "--config-path", "ui", "ui"]);
-await run("biome", ["check", "--write", "--config-path", ".ci", ".ci", "tests/window"]);
+await run("cargo", [
+  "clippy",
+  "--workspace",
+  "--all-targets",
+  "--fix",
+  "--allow-dirty",
+  "--allow-staged",
+]);
+await run("npm", ["run", "--silent", "lint", "--", "--write"]);
+await run("biome", ["check", "--write", "--config-path", ".ci/style.json", ".ci", "tests/window"]);

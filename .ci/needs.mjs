@@ -57,6 +57,7 @@ export async function systemPackages({ window = false } = {}) {
 }
 
 function installed(name) {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is dpkg's own notation
   return ask("dpkg-query", ["-W", "-f=${Status}", name])?.endsWith("ok installed") ?? false;
 }
 
@@ -74,7 +75,8 @@ export function rust() {
   const version = ask("cargo", ["--version"]);
   const found = version?.match(/(\d+)\.(\d+)/);
   const wanted = RUST.join(".");
-  if (found == null) stop(`Rust is missing. Install ${wanted} or newer with rustup, then run this again.`);
+  if (found == null)
+    stop(`Rust is missing. Install ${wanted} or newer with rustup, then run this again.`);
   const [major, minor] = found.slice(1).map(Number);
   if (major < RUST[0] || (major === RUST[0] && minor < RUST[1])) {
     stop(`Rust ${wanted} or newer is needed; this is ${version}. Run: rustup update stable`);

@@ -108,7 +108,15 @@ function modelPackages() {
     name: licence,
     text: readFileSync(join(folder, "licences", licence), "utf8").trim(),
   }));
-  return [{ name: `${name} (weights of multilingual-e5-small)`, version, licence: "MIT", authors: [], texts: text }];
+  return [
+    {
+      name: `${name} (weights of multilingual-e5-small)`,
+      version,
+      licence: "MIT",
+      authors: [],
+      texts: text,
+    },
+  ];
 }
 
 function texts(folder) {
@@ -177,11 +185,9 @@ function compose(all) {
   const rule = "=".repeat(80);
   const bodies = [...holders].map(([text, who]) => `${rule}\n${who.join(", ")}\n\n${text}`);
   const own = readFileSync(join(root, "LICENSE"), "utf8").trim();
-  return [
-    `Palimpsest\n\n${own}`,
-    `${rule}\nParts by others\n\n${index.join("\n")}`,
-    ...bodies,
-  ].join("\n\n").concat("\n");
+  return [`Palimpsest\n\n${own}`, `${rule}\nParts by others\n\n${index.join("\n")}`, ...bodies]
+    .join("\n\n")
+    .concat("\n");
 }
 
 function readJson(path) {

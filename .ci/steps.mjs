@@ -32,11 +32,12 @@ export function stop(text) {
   process.exit(1);
 }
 
-/** Runs a program in the checkout; its output is shown. Resolves to its exit code and output. */
-export function attempt(program, args, extra = {}) {
+/** Runs a program in a folder of the checkout; its output is shown. Resolves to its exit code and
+ *  output. */
+export function attempt(program, args, extra = {}, folder = ".") {
   return new Promise((done) => {
     const child = spawn(program, args, {
-      cwd: root,
+      cwd: join(root, folder),
       env: environment(extra),
       stdio: ["inherit", "pipe", "pipe"],
     });
@@ -78,25 +79,25 @@ export function summaries(output) {
   return output
     .replace(ESCAPES, "")
     .split("\n")
-    .filter((line) => /^\s*(Summary \[|Test Files |Tests  |FAIL |TIMEOUT )/.test(line))
+    .filter((line) => /^\s*(Summary \[|Test Files |Tests {2}|FAIL |TIMEOUT )/.test(line))
     .map((line) => line.trim());
 }
 
 /**
  * Runs every step whose needs passed, also after a failure, and closes with one line for each and
- * with what the runners counted. A step is `{ name, command, needs?, env? }`.
+ * with what the runners counted. A step is `{ name, command, needs?, folder? }`.
  */
 export async function all(steps) {
   const results = [];
   const passed = new Set();
-  for (const { name, command, needs = [], env } of steps) {
+  for (const { name, command, needs = [], folder } of steps) {
     if (needs.some((need) => !passed.has(need))) {
       results.push({ name, state: "skipped", seconds: 0, lines: [] });
       continue;
     }
     say(`${name}: ${command.join(" ")}`);
     const begin = performance.now();
-    const { code, output } = await attempt(command[0], command.slice(1), env);
+    const { code, output } = await attempt(command[0], command.slice(1), {}, folder);
     if (code === 0) passed.add(name);
     results.push({
       name,

@@ -75,6 +75,11 @@ pub(crate) fn driven() -> bool {
     std::env::var_os("TAURI_WEBVIEW_AUTOMATION").is_some_and(|value| value == "true")
 }
 
+/// Whether acceleration is off altogether, by choice or by the person's own switch.
+pub(crate) fn is_safe() -> bool {
+    std::env::var_os(COMPOSITING).is_some()
+}
+
 /// Chooses how to draw and, if that takes switches, starts the program anew in its own place with
 /// them set. Returns when nothing has to be set, or when that start failed.
 pub(crate) fn prepare(folder: &Path) {

@@ -23,6 +23,10 @@ const BLANK: &str = "The window has been open for ten seconds and its page has n
     On some graphics drivers the fast way of drawing fails.\n\nPalimpsest can restart and draw \
     without acceleration, and will remember that. Your data is not affected.";
 
+const STILL_BLANK: &str = "The window has been open for ten seconds and its page has not drawn \
+    itself, although acceleration is off. The web view of this system (WebKitGTK) may be broken or \
+    too old. Your data is not affected; the log in the data folder says more.";
+
 /// What the window keeps between the shell and its page.
 #[derive(Debug, Default)]
 pub struct Shell {
@@ -134,8 +138,14 @@ async fn watch(app: AppHandle, folder: PathBuf) {
 }
 
 fn offer_safe_drawing(app: &AppHandle, folder: PathBuf) {
-    let dialog = app.dialog().message(BLANK).title("Palimpsest").kind(MessageDialogKind::Warning);
+    let say =
+        |text| app.dialog().message(text).title("Palimpsest").kind(MessageDialogKind::Warning);
+    if drawing::is_safe() {
+        say(STILL_BLANK).show(|_| ());
+        return;
+    }
     let buttons = MessageDialogButtons::OkCancelCustom("Restart".into(), "Keep waiting".into());
+    let dialog = say(BLANK);
     let app = app.clone();
     dialog.buttons(buttons).show(move |restart| {
         if restart {

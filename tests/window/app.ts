@@ -103,7 +103,9 @@ async function connect(port: number, driver: ChildProcess, args: string[]): Prom
   const capabilities = new Capabilities();
   capabilities.setBrowserName("wry");
   capabilities.set("tauri:options", { application: program, args });
-  const builder = new Builder().withCapabilities(capabilities).usingServer(`http://127.0.0.1:${port}/`);
+  const builder = new Builder()
+    .withCapabilities(capabilities)
+    .usingServer(`http://127.0.0.1:${port}/`);
   for (;;) {
     if (driver.exitCode !== null) throw new Error(`tauri-driver ended (${driver.exitCode})`);
     try {
