@@ -1,101 +1,37 @@
-// The real program in a real window: started on a data folder of its own with a message bus of its
-// own, driven through WebKit's driver. Waits are for something to be seen, never for time.
+// The real program in a real window, driven through WebKit's driver. Waits are for something to be
+// seen, never for time.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Builder, Capabilities, Key, type WebDriver, type WebElement } from "selenium-webdriver";
-import { inject } from "vitest";
-import { ended, firstLine, freePort, killGroup } from "./processes";
+import { Desktop, program, type Start } from "./desktop";
+import { ended, freePort, killGroup } from "./processes";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const shots = fileURLToPath(new URL("shots", import.meta.url));
-const target = resolve(root, process.env.CARGO_TARGET_DIR ?? "target");
-
-/** The program under test; `PALIMPSEST_PROGRAM` names another build of it. */
-const program = process.env.PALIMPSEST_PROGRAM ?? join(target, "debug/palimpsest");
 
 /** How long something may take to be seen before the test fails. */
 const PATIENCE = 15_000;
 
-const SIZES = { wide: [1280, 800], narrow: [900, 600] } as const;
-
-/** How a window is started. */
-export interface Start {
-  /** The data folder; a fresh temporary one when absent, removed when the test stops the program. */
-  data?: string;
-  /** Outer size of the window: 1280×800 or 900×600. */
-  size?: keyof typeof SIZES;
-  /** What the desktop prefers. */
-  theme?: "light" | "dark";
-  /** More environment for the program. */
-  env?: Record<string, string>;
-  /** Arguments of the program. */
-  args?: string[];
-}
-
 /** Starts the program and waits for its page. */
 export async function startApp(start: Start = {}): Promise<App> {
-  const own = start.data === undefined;
-  const data = start.data ?? mkdtempSync(join(tmpdir(), "palimpsest-window-"));
-  if (start.size !== undefined) keepSize(data, start.size);
-  const home = join(data, "home");
-  mkdirSync(home, { recursive: true });
-  const bus = spawn("dbus-daemon", ["--session", "--nofork", "--print-address=1"], {
-    stdio: ["ignore", "pipe", "ignore"],
-    detached: true,
-  });
-  const env = environment(start, data, home, await firstLine(bus, "dbus-daemon"));
+  const desktop = await Desktop.open(start);
   const [port, nativePort] = [await freePort(), await freePort()];
   const ports = ["--port", String(port), "--native-port", String(nativePort)];
-  const driver = spawn("tauri-driver", ports, { stdio: "ignore", env, detached: true });
-  const processes = [driver, bus];
+  const driver = spawn("tauri-driver", ports, {
+    stdio: "ignore",
+    env: desktop.env,
+    detached: true,
+  });
   try {
-    const session = await connect(port, driver, start.args ?? []);
-    return new App(session, data, env, processes, own);
+    return new App(await connect(port, driver, start.args ?? []), desktop, driver);
   } catch (error) {
-    for (const child of processes) killGroup(child);
+    killGroup(driver);
+    desktop.close();
     throw error;
   }
-}
-
-/** What the program sees: nothing of the person's desktop, and none of the drawing switches, with
- *  which the driver's screenshots never return. */
-function environment(start: Start, data: string, home: string, bus: string) {
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env)) {
-    const foreign = /^(WEBKIT_|XDG_|WAYLAND_|PALIMPSEST_)/.test(name);
-    if (value !== undefined && !foreign) env[name] = value;
-  }
-  const tools = [join(root, ".build/tools/bin"), process.env.PATH ?? ""].join(delimiter);
-  return {
-    ...env,
-    PATH: tools,
-    HOME: home,
-    DISPLAY: inject("display"),
-    GDK_BACKEND: "x11",
-    GTK_THEME: start.theme === "dark" ? "Adwaita:dark" : "Adwaita",
-    LIBGL_ALWAYS_SOFTWARE: "1",
-    NO_AT_BRIDGE: "1",
-    LANG: "C.UTF-8",
-    TZ: "UTC",
-    DBUS_SESSION_BUS_ADDRESS: bus,
-    PALIMPSEST_DATA: data,
-    ...start.env,
-  };
-}
-
-/** There is no window manager to ask, so the size is left where the program keeps its own. */
-function keepSize(data: string, size: keyof typeof SIZES) {
-  const [width, height] = SIZES[size];
-  const place = { x: 0, y: 0, prev_x: 0, prev_y: 0 };
-  const looks = { maximized: false, visible: true, decorated: true, fullscreen: false };
-  const state = { main: { width, height, ...place, ...looks } };
-  mkdirSync(data, { recursive: true });
-  writeFileSync(join(data, "window.json"), JSON.stringify(state));
 }
 
 /** Asks for a session until the driver listens. */
@@ -119,23 +55,18 @@ async function connect(port: number, driver: ChildProcess, args: string[]): Prom
 /** A running program. Selectors are CSS; a text with a leading `=` is an accessible name or text. */
 export class App {
   readonly driver: WebDriver;
-  readonly data: string;
-  readonly #env: Record<string, string>;
-  readonly #processes: ChildProcess[];
-  readonly #ownsData: boolean;
+  readonly #desktop: Desktop;
+  readonly #process: ChildProcess;
 
-  constructor(
-    driver: WebDriver,
-    data: string,
-    env: Record<string, string>,
-    processes: ChildProcess[],
-    ownsData: boolean,
-  ) {
+  constructor(driver: WebDriver, desktop: Desktop, process: ChildProcess) {
     this.driver = driver;
-    this.data = data;
-    this.#env = env;
-    this.#processes = processes;
-    this.#ownsData = ownsData;
+    this.#desktop = desktop;
+    this.#process = process;
+  }
+
+  /** The data folder. */
+  get data(): string {
+    return this.#desktop.data;
   }
 
   /** Waits until something that the selector names is shown, and returns it. */
@@ -284,26 +215,20 @@ export class App {
 
   /** Starts the program a second time on the same folder and desktop. Resolves to its exit code. */
   startAgain(args: string[] = []): Promise<number | null> {
-    return ended(spawn(program, args, { stdio: "ignore", env: this.#env, cwd: this.data }));
+    return ended(this.#desktop.run(args));
   }
 
   /** Ends the program as a power cut would, keeping its folder. */
   crash(): void {
-    for (const child of this.#processes) killGroup(child);
-  }
-
-  /** Closes the window as a person would and waits for the program's end; keeps its folder. */
-  async close(): Promise<void> {
-    await this.invoke("plugin:window|close", { label: "main" }).catch(() => undefined);
-    await this.driver.quit().catch(() => undefined);
-    this.crash();
+    killGroup(this.#process);
+    this.#desktop.close({ keep: true });
   }
 
   /** Ends everything and removes the folder if this start made it. */
   async stop(): Promise<void> {
     await this.driver.quit().catch(() => undefined);
-    this.crash();
-    if (this.#ownsData) rmSync(this.data, { recursive: true, force: true });
+    killGroup(this.#process);
+    this.#desktop.close();
   }
 }
 

@@ -5,7 +5,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { type App, type Start, startApp } from "./app";
+import { type App, startApp } from "./app";
+import { Desktop, type Start } from "./desktop";
+import { ended, killGroup } from "./processes";
 
 const running: App[] = [];
 const folders: string[] = [];
@@ -62,6 +64,18 @@ test("a second start hands its file to the first window and ends", async () => {
   expect(files).toEqual([join(app.data, "notes.md")]);
 });
 
+test("of two starts at the same moment one gives way", async () => {
+  const desktop = await Desktop.open();
+  const both = [desktop.run(), desktop.run()];
+  try {
+    expect(await Promise.race(both.map(ended))).toBe(0);
+    expect(both.filter((each) => each.exitCode === null)).toHaveLength(1);
+  } finally {
+    for (const each of both) killGroup(each);
+    desktop.close();
+  }
+});
+
 test("a window keeps the size that its folder remembers", async () => {
   const app = await start({ size: "narrow", theme: "dark" });
   expect(await innerSize(app)).toEqual([900, 600]);
@@ -72,8 +86,7 @@ test("a window keeps the size that its folder remembers", async () => {
 
 test("after a crash the next start works without any cleaning up", async () => {
   const data = folder();
-  const first = await start({ data });
-  first.crash();
+  (await startApp({ data })).crash();
   const second = await start({ data });
   expect(await second.driver.getTitle()).toBe("Palimpsest");
 });
