@@ -209,7 +209,7 @@ CREATE INDEX m_event ON memory (bank_id, fact_type, event_at) WHERE state = 0;
 CREATE INDEX m_seq ON memory (bank_id, change_seq);
 CREATE INDEX m_upd ON memory (bank_id, updated_at);
 CREATE INDEX m_created ON memory (bank_id, created_at);
-CREATE INDEX m_proof ON memory (bank_id, proof_count) WHERE fact_type = 2;
+CREATE INDEX m_proof ON memory (bank_id, proof_count);
 CREATE INDEX m_todo ON memory (bank_id, tag_set_id, created_at)
     WHERE state = 0 AND fact_type < 2
       AND consolidated_at IS NULL AND consolidation_failed_at IS NULL;
@@ -221,7 +221,9 @@ CREATE INDEX m_tag_set ON memory (tag_set_id);
 CREATE INDEX m_occ_s ON memory (bank_id, occurred_start)
     WHERE occurred_start IS NOT NULL AND state = 0;
 CREATE INDEX m_occ_e ON memory (bank_id, occurred_end) WHERE occurred_end IS NOT NULL AND state = 0;
-CREATE INDEX m_ment ON memory (bank_id, mentioned_at) WHERE mentioned_at IS NOT NULL AND state = 0;
+CREATE INDEX m_span ON memory (bank_id, occurred_start, occurred_end)
+    WHERE state = 0 AND occurred_end > occurred_start;
+CREATE INDEX m_ment ON memory (bank_id, mentioned_at) WHERE state = 0;
 
 CREATE TABLE tombstone (
     bank_id INTEGER NOT NULL REFERENCES bank (id) ON DELETE CASCADE,

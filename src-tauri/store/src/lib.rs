@@ -6,15 +6,28 @@
 //! group of tables and take that transaction; several of them in one closure are one commit.
 
 pub mod backup;
+pub mod banks;
+pub mod chunks;
 mod connect;
+pub mod documents;
+pub mod embedders;
+pub mod endpoints;
+pub mod entities;
 mod error;
+pub mod freshness;
 mod header;
 mod keys;
+pub mod links;
 mod lock;
+pub mod memories;
 mod migrate;
 mod notice;
 mod row;
+pub mod search;
+pub mod settings;
 mod store;
+pub mod tag_sets;
+pub mod tombstones;
 mod tx;
 
 pub use error::{Error, Result, Thing};
@@ -25,3 +38,6 @@ pub use keys::{
 pub use notice::Notice;
 pub use store::{BACKUP_FOLDER, CommitPoint, FILE_NAME, Moment, Options, Store};
 pub use tx::{ReadTx, WriteTx};
+
+#[cfg(test)]
+mod tests;

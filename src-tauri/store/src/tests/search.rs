@@ -1,0 +1,237 @@
+//! The four ways of finding memories.
+
+use super::*;
+use crate::search::{Scope, graph, text, time, vector};
+use crate::tag_sets::{self};
+use crate::{MemoryKey, embedders, entities, links};
+
+fn found(hits: &[crate::search::Hit], keys: &[MemoryKey]) -> Vec<usize> {
+    hits.iter().map(|h| keys.iter().position(|k| *k == h.key).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn any_text_is_a_legal_search_and_finds_the_word() {
+    let (_folder, store, key) = bank().await;
+    let texts = [
+        "Mira said that the quarterly numbers are due",
+        "Ask Rob about C++ templates",
+        "外币汇率今天上涨了很多",
+        "新しいカレンダーを買いました",
+        "전세를 구했다",
+        "ราคาทองคำวันนี้สูงขึ้นมาก",
+        "Das Café öffnet in der Straße um 50% später",
+        "The AND gate is NEAR the NOT gate",
+    ];
+    store
+        .write("add", move |tx| {
+            let keys: Vec<MemoryKey> = texts
+                .iter()
+                .enumerate()
+                .map(|(n, text)| add(tx, key, &fact(&format!("m{n}"), text), 0))
+                .collect::<Result<_>>()?;
+            let look = |query: &str| -> Result<Vec<usize>> {
+                Ok(found(&text::find(tx, &Scope::all(key), query, 10)?.hits, &keys))
+            };
+            for (query, at) in [
+                ("@mira", 0),
+                ("ask-rob", 1),
+                ("what's due, roughly?", 0),
+                ("C++", 1),
+                ("AND", 7),
+                ("NEAR(", 7),
+                ("foo:templates", 1),
+                ("50%", 6),
+                ("외전세", 4),
+                ("外币汇率", 2),
+                ("カレンダー", 3),
+                ("ทองคำ", 5),
+                ("cafe", 6),
+                ("CAFÉ", 6),
+                ("gate\" OR \"x", 7),
+            ] {
+                if query == "외전세" {
+                    // Three characters that do not stand together find nothing; two do.
+                    assert_eq!(look(query)?, [] as [usize; 0]);
+                    assert_eq!(look("전세")?, [at]);
+                    continue;
+                }
+                assert_eq!(look(query)?.first(), Some(&at), "{query}");
+            }
+            for query in ["", "   ", "\"", "*", "()", "a\"b^c:"] {
+                look(query)?;
+            }
+            look(&"long ".repeat(1000))?;
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn entity_names_and_spelled_dates_find_a_memory() {
+    let (_folder, store, key) = bank().await;
+    store
+        .write("add", move |tx| {
+            let kind = entities::EntityKind::Regular;
+            let who =
+                entities::insert(tx, key, "e", "Zuse Institute", "zuse institute", kind, t(0))?;
+            let mut new = fact("m", "The machine was switched on");
+            new.entities = vec![who];
+            new.occurred_start = Some(t(0));
+            let memory = add(tx, key, &new, 0)?;
+            for query in ["zuse", "March 2026"] {
+                let hits = text::find(tx, &Scope::all(key), query, 5)?.hits;
+                assert_eq!(hits.first().map(|h| h.key), Some(memory), "{query}");
+            }
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn common_words_are_left_out_unless_nothing_is_left() {
+    let (_folder, store, key) = bank().await;
+    store
+        .write("add", move |tx| {
+            for n in 0..300 {
+                add(tx, key, &fact(&format!("m{n}"), &format!("the server number w{n}")), n)?;
+            }
+            let hits = text::find(tx, &Scope::all(key), "the servers w7", 400)?;
+            assert_eq!(hits.words, ["w7"]);
+            assert_eq!(hits.hits.len(), 1);
+            assert_eq!(hits.left_out.len(), 2);
+            let hits = text::find(tx, &Scope::all(key), "the server unheard", 400)?;
+            assert_eq!(hits.words.len(), 1);
+            assert_eq!(hits.hits.len(), 300);
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn filters_are_inside_the_vector_query() {
+    let (_folder, store, key) = bank().await;
+    store
+        .write("add", move |tx| {
+            for n in 0..600u16 {
+                let wanted = n % 30 == 0;
+                let mut new = fact(&format!("m{n}"), "near or far");
+                // The wanted ones are the farthest.
+                new.vector =
+                    Some(vec![1.0, if wanted { 1.0 } else { f32::from(n) / 6000.0 }, 0.0, 0.0]);
+                new.tags = if wanted { tags(&["keep"]) } else { tags(&["other"]) };
+                add(tx, key, &new, i64::from(n))?;
+            }
+            let embedder = embedders::find(tx, "tiny")?.unwrap();
+            let query = [1.0, 0.0, 0.0, 0.0];
+            let keep = tag_sets::matching(tx, key, |set| set.contains("keep"))?;
+            let scope = Scope { tag_sets: keep, ..Scope::all(key) };
+            let hits = vector::nearest(tx, &scope, &embedder, &query, 10, 0.0)?;
+            assert_eq!(hits.len(), 10);
+            assert!(hits.iter().all(|h| (h.score - 0.5f64.sqrt()).abs() < 1e-6));
+            let exact = vector::scores(tx, &embedder, &query, &[hits[0].key])?;
+            assert!((exact[&hits[0].key] - hits[0].score).abs() < 1e-6);
+            // A window of sequence numbers, as a delta refresh asks for.
+            let late = Scope { after_seq: Some(590), ..Scope::all(key) };
+            assert_eq!(vector::nearest(tx, &late, &embedder, &query, 50, 0.0)?.len(), 10);
+            assert!(vector::nearest(tx, &scope, &embedder, &[1.0], 10, 0.0).is_err());
+            let words = text::find(tx, &scope, "near", 50)?;
+            assert_eq!(words.hits.len(), 20);
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn the_graph_finds_shared_entities_links_and_causes() {
+    let (_folder, store, key) = bank().await;
+    store
+        .write("add", move |tx| {
+            let kind = entities::EntityKind::Regular;
+            let a = entities::insert(tx, key, "a", "A", "a", kind, t(0))?;
+            let b = entities::insert(tx, key, "b", "B", "b", kind, t(0))?;
+            let mut keys = Vec::new();
+            for (n, who) in
+                [vec![a, b], vec![a, b], vec![a], vec![], vec![], vec![a]].iter().enumerate()
+            {
+                let mut new = fact(&format!("m{n}"), "something");
+                new.entities.clone_from(who);
+                new.tags = if n == 5 { tags(&["hidden"]) } else { tags(&[]) };
+                keys.push(add(tx, key, &new, 0)?);
+            }
+            let link = |from: usize, kind, to: usize, weight| links::Link {
+                from: keys[from],
+                kind,
+                to: keys[to],
+                weight,
+            };
+            links::insert(
+                tx,
+                &[
+                    link(3, links::LinkKind::Semantic, 0, 0.9),
+                    link(0, links::LinkKind::CausedBy, 4, 1.0),
+                ],
+            )?;
+            let shown = tag_sets::matching(tx, key, BTreeSet::is_empty)?;
+            let scope = Scope { tag_sets: shown, ..Scope::all(key) };
+            let step = graph::expand(tx, &scope, FactType::World, &keys[..1], 10, &|| false)?;
+            assert_eq!(found(&step.hits, &keys), [4, 3, 1, 2]);
+            assert!((step.hits[2].score - 1f64.tanh()).abs() < 1e-9);
+            let late = graph::expand(tx, &scope, FactType::World, &keys[..1], 10, &|| true)?;
+            assert!(late.expired);
+            assert_eq!(found(&late.hits, &keys), [4, 3], "stored links are still there");
+
+            // Observations: over the facts they were folded from.
+            let mut obs = Vec::new();
+            for (n, sources) in [vec![0], vec![1, 2], vec![3]].into_iter().enumerate() {
+                let mut new = fact(&format!("o{n}"), "seen");
+                new.fact_type = FactType::Observation;
+                new.sources = sources.into_iter().map(|s: usize| keys[s]).collect();
+                obs.push(add(tx, key, &new, 1)?);
+            }
+            let step = graph::expand(tx, &scope, FactType::Observation, &obs[..1], 10, &|| false)?;
+            assert_eq!(found(&step.hits, &obs), [1]);
+            assert!((step.hits[0].score - 1f64.tanh()).abs() < 1e-9);
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn windows_take_overlaps_and_neighbours_are_nearest() {
+    let (_folder, store, key) = bank().await;
+    store
+        .write("add", move |tx| {
+            let mut keys = Vec::new();
+            for (n, (start, end, told)) in [
+                (Some(0), Some(100), None), // spans the window
+                (Some(40), Some(40), None), // inside
+                (None, None, Some(45)),     // told inside
+                (Some(10), Some(20), None), // before
+                (None, None, None),         // undated, stored inside the window
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                let mut new = fact(&format!("m{n}"), "told");
+                (new.occurred_start, new.occurred_end, new.mentioned_at) =
+                    (start.map(t), end.map(t), told.map(t));
+                keys.push(add(tx, key, &new, 42)?);
+            }
+            let scope = Scope { told_between: Some((t(30), t(50))), ..Scope::all(key) };
+            let mut seen: Vec<_> = time::in_window(tx, &scope, 10)?.iter().map(|d| d.key).collect();
+            seen.sort();
+            assert_eq!(seen, keys[..3]);
+            let of = time::dates(tx, &[keys[1]])?[0];
+            let near = time::neighbours(tx, &Scope::all(key), FactType::World, &of, 10, 5)?;
+            let near: Vec<_> = near.into_iter().map(|(k, _)| k).collect();
+            assert_eq!(near, [keys[4], keys[2]]);
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
