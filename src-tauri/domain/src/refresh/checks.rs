@@ -1,8 +1,6 @@
 //! Figures of a result: how much a delta removes, how many citations a full refresh loses, and how
 //! near the document is to its budget. The limits are settings; 0 switches a check off.
 
-use std::collections::BTreeMap;
-
 /// A part of a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
@@ -19,27 +17,20 @@ impl Share {
     }
 }
 
-/// Non-blank lines of `before` that `after` does not hold any more, wherever they stood. Repeated
-/// lines count as often as they occur.
+/// Non-blank lines of `before` that a change takes away: of every place where lines go, those beyond
+/// the number of lines that come in their stead. Replacing a line is not removing it.
 #[must_use]
 pub fn removed_lines(before: &str, after: &str) -> Share {
-    let mut kept: BTreeMap<&str, usize> = BTreeMap::new();
-    for line in lines(after) {
-        *kept.entry(line).or_default() += 1;
-    }
-    let mut share = Share { part: 0, whole: 0 };
-    for line in lines(before) {
-        share.whole += 1;
-        match kept.get_mut(line) {
-            Some(count @ 1..) => *count -= 1,
-            _ => share.part += 1,
-        }
-    }
-    share
+    let (before, after) = (lines(before), lines(after));
+    let part = similar::capture_diff_slices(similar::Algorithm::Myers, &before, &after)
+        .iter()
+        .map(|op| op.old_range().len().saturating_sub(op.new_range().len()))
+        .sum();
+    Share { part, whole: before.len() }
 }
 
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty())
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect()
 }
 
 /// Citations of `before` that `after` lacks.
@@ -90,4 +81,37 @@ pub fn budget_pressure(document_tokens: u32, budget: u32) -> BudgetPressure {
 #[must_use]
 pub fn op_answer_tokens(budget: u32) -> u32 {
     budget.saturating_add(budget / 2).max(2048)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replaced_line_is_not_a_removed_one() {
+        let before = "# T\n\nAda leads.\n\nShe likes tea.\n";
+        assert_eq!(removed_lines(before, "# T\n\nBob leads.\n\nShe likes tea.\n").part, 0);
+        assert_eq!(removed_lines(before, "# T\n\nAda leads.\n"), Share { part: 1, whole: 3 });
+        let moved_on = "# T\n\nShe likes tea.\n\n## New\n\nMore.\n\nAnd more.\n";
+        assert_eq!(removed_lines(before, moved_on).part, 1);
+    }
+
+    #[test]
+    fn limits_are_strict_and_zero_is_off() {
+        let share = Share { part: 3, whole: 10 };
+        assert!(!is_large_removal(share, 0.3));
+        assert!(is_large_removal(share, 0.29));
+        assert!(!is_large_removal(share, 0.0));
+        assert!(!is_large_loss(Share { part: 0, whole: 0 }, 0.5));
+    }
+
+    #[test]
+    fn pressure_turns_at_eighty_and_a_hundred_per_cent() {
+        let budget = 2048;
+        assert_eq!(budget_pressure(1638, budget), BudgetPressure::Roomy);
+        assert_eq!(budget_pressure(1639, budget), BudgetPressure::Tight);
+        assert_eq!(budget_pressure(2048, budget), BudgetPressure::Full);
+        assert_eq!(op_answer_tokens(256), 2048);
+        assert_eq!(op_answer_tokens(4096), 6144);
+    }
 }

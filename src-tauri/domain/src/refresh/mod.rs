@@ -10,6 +10,8 @@ mod outcome;
 
 use serde::{Deserialize, Serialize};
 
+use crate::schedule::FailureClass;
+
 pub use carry::{CARRY_ATTEMPTS, Carried, Judged, carry_over, uncovered};
 pub use checks::{
     BudgetPressure, budget_pressure, dropped_citations, is_large_loss, is_large_removal,
@@ -131,6 +133,25 @@ impl FailureReason {
                 Outcome::RefreshFailedError
             }
             Self::DocumentChanged => Outcome::RefreshFailedConflict,
+        }
+    }
+
+    /// How the queue meets the failure. A failure of a call keeps the class of the provider's or the
+    /// machine's error, `transport`; what a repair round or a guard decided is final, because the
+    /// same window at temperature 0 would fail the same way.
+    #[must_use]
+    pub fn queue_class(self, transport: Option<FailureClass>) -> FailureClass {
+        match self {
+            Self::EmptyCandidate
+            | Self::StructuredDocUnreadable
+            | Self::DeltaOpsAllSkipped
+            | Self::DocumentChanged => FailureClass::Final,
+            Self::DeltaOpsFailed
+            | Self::DeltaNotApplied
+            | Self::StructuredOutputFailed
+            | Self::RetrievalFailed
+            | Self::NoAnswer
+            | Self::UnexpectedError => transport.unwrap_or(FailureClass::Final),
         }
     }
 

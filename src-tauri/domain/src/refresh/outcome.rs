@@ -119,6 +119,12 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// The end of a run that had nothing to read ([`plan_idle`]).
+    #[must_use]
+    pub fn preserved() -> Self {
+        Self::ends(Outcome::ContentPreservedNoNewFacts)
+    }
+
     fn ends(outcome: Outcome) -> Self {
         Self { outcome, failure_reason: None, large_removal: false }
     }
