@@ -6,16 +6,32 @@
 //! any of them. This crate never sees the database, never reads the environment, never uses a
 //! proxy, and never lets a key reach a text that can be stored or shown.
 
+mod address;
+mod anthropic;
+mod assemble;
 mod chat;
 mod error;
+mod exchange;
+mod frames;
+mod ollama;
+mod openai;
 #[cfg(any(test, feature = "scripted"))]
 pub mod scripted;
+mod thinking;
+mod transport;
+mod window;
 
+pub use address::{Address, Protocol};
+pub use anthropic::Anthropic;
 pub use chat::{
     AssistantTurn, ChatReply, ChatRequest, Finish, Message, ResponseFormat, Thinking, Tool,
     ToolCall, ToolChoice, ToolResult, Urgency, Usage,
 };
 pub use error::{Answer, Class, Error, classify};
+pub use ollama::{DEFAULT_OLLAMA_WINDOW, Ollama};
+pub use openai::OpenAi;
+pub use transport::{Endpoint, Key, KeySource, Limits, NoKey};
+pub use window::Window;
 
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -47,7 +63,8 @@ impl Default for Caps {
 pub enum ChatEvent<'a> {
     /// The body of a request that is about to be sent, keys excluded (they travel in headers).
     Sent(&'a str),
-    /// Text as received, one frame or one whole body, for the log. Arrives on failure too.
+    /// The body of the reply as received, for the log. Comes once, also when the reply broke off
+    /// or cannot be read; what an endpoint said when it refused is in the error.
     Received(&'a str),
     /// A piece of the answer.
     Text(&'a str),
@@ -93,6 +110,15 @@ pub trait Provider: Send + Sync {
     /// # Errors
     /// As [`Provider::chat`].
     async fn list_models(&self, cancel: &CancellationToken) -> Result<Vec<String>, Error>;
+
+    /// The context window as the endpoint itself tells it; nothing where it does not.
+    ///
+    /// # Errors
+    /// As [`Provider::chat`]. An endpoint that does not know the question is no error.
+    async fn window(&self, cancel: &CancellationToken) -> Result<Window, Error> {
+        let _ = cancel;
+        Ok(Window::default())
+    }
 }
 
 #[async_trait]
@@ -113,4 +139,20 @@ impl<P: Provider + ?Sized> Provider for Arc<P> {
     async fn list_models(&self, cancel: &CancellationToken) -> Result<Vec<String>, Error> {
         (**self).list_models(cancel).await
     }
+
+    async fn window(&self, cancel: &CancellationToken) -> Result<Window, Error> {
+        (**self).window(cancel).await
+    }
+}
+
+/// The client of an endpoint, by its protocol, with nothing wrapped around it.
+///
+/// # Errors
+/// [`Error::Address`] for an unusable address, [`Error::Setup`] when no TLS client can be built.
+pub fn connect(endpoint: Endpoint) -> Result<Arc<dyn Provider>, Error> {
+    Ok(match endpoint.protocol {
+        Protocol::OpenAi => Arc::new(OpenAi::new(endpoint)?),
+        Protocol::Anthropic => Arc::new(Anthropic::new(endpoint)?),
+        Protocol::Ollama => Arc::new(Ollama::new(endpoint)?),
+    })
 }
