@@ -7,9 +7,11 @@
 //! proxy, and never lets a key reach a text that can be stored or shown.
 
 mod address;
+mod answer;
 mod anthropic;
 mod assemble;
 mod chat;
+mod endpoint;
 mod error;
 mod exchange;
 mod frames;
@@ -27,10 +29,10 @@ pub use chat::{
     AssistantTurn, ChatReply, ChatRequest, Finish, Message, ResponseFormat, Thinking, Tool,
     ToolCall, ToolChoice, ToolResult, Urgency, Usage,
 };
+pub use endpoint::{Endpoint, Key, KeySource, Limits, NoKey};
 pub use error::{Answer, Class, Error, classify};
 pub use ollama::{DEFAULT_OLLAMA_WINDOW, Ollama};
 pub use openai::OpenAi;
-pub use transport::{Endpoint, Key, KeySource, Limits, NoKey};
 pub use window::Window;
 
 use async_trait::async_trait;

@@ -5,11 +5,12 @@ use crate::assemble::{Assembly, Fragment, count};
 use crate::chat::{
     ChatReply, ChatRequest, Message, ResponseFormat, Thinking, Tool, ToolChoice, Usage,
 };
+use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::exchange::{Fault, Reader, exchange, is_error, merge};
 use crate::frames::Framing;
 use crate::openai::{finish, names, rest, temperature, tool};
-use crate::transport::{Endpoint, KeyHeader, Outgoing, Transport};
+use crate::transport::{KeyHeader, Outgoing, Transport};
 use crate::window::{self, Window};
 use crate::{Caps, ChatSink, Provider};
 use async_trait::async_trait;

@@ -1,6 +1,8 @@
 //! The clients against real sockets on loopback: every request is read as bytes and every reply is
 //! a fixed text, so that what is tested is what goes over the wire.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod anthropic;
 mod ollama;
 mod openai;
