@@ -14,12 +14,7 @@ const BUILD = {
   "build-essential": "C compiler and linker, for SQLite",
   "pkg-config": "finds the libraries below",
   "libwebkit2gtk-4.1-dev": "the web view that shows the page",
-  "librsvg2-dev": "icons of the toolkit",
-  "libayatana-appindicator3-dev": "named by the bundler as a dependency of the package",
-  "libssl-dev": "headers that the shell's build looks for",
-  "libxdo-dev": "keyboard handling of the shell",
-  file: "used by the bundler",
-  patchelf: "used by the bundler",
+  "libdbus-1-dev": "the message bus by which a second start finds the first",
 };
 
 /** Only where Python has no package client yet. */

@@ -9,6 +9,10 @@ import { run, say, stop, target } from "./steps.mjs";
 const release = process.argv.includes("--release");
 const files = process.argv.slice(2).filter((argument) => argument !== "--release");
 
+const screen = process.env.DISPLAY ?? process.env.WAYLAND_DISPLAY;
+const noScreen = process.platform === "linux" && !screen;
+if (noScreen) say("No screen is set in this session, so the program will be built but not opened");
+
 needs.rust();
 await needs.systemPackages();
 await needs.npmPackages();
@@ -18,8 +22,7 @@ await run("npm", ["run", "--silent", "page"]);
 say(`The program (${release ? "release" : "development"} build; the first one takes some minutes)`);
 await run("cargo", ["build", "--locked", ...(release ? ["--release"] : [])]);
 
-const screen = process.env.DISPLAY ?? process.env.WAYLAND_DISPLAY;
-if (process.platform === "linux" && !screen) {
+if (noScreen) {
   stop(
     "Everything is built, but there is no screen to open the window on: neither DISPLAY nor\n" +
       "WAYLAND_DISPLAY is set. Run npm start from a desktop session.",
