@@ -1,6 +1,7 @@
 //! The vocabulary and the arithmetic. No clock, no files, no network: every function gives the same
 //! answer twice.
 
+pub mod bank;
 pub mod cache;
 pub mod chunking;
 pub mod citations;
