@@ -32,8 +32,15 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    /// The thread that runs the bundled embedder is gone.
-    #[error("the bundled embedder has stopped")]
+    /// The system gave no thread to run the bundled embedder on.
+    #[error("no thread could be started for the bundled embedder")]
+    NoThread {
+        /// The system's reason.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The bundled embedder broke off in the middle of a batch.
+    #[error("the bundled embedder broke off")]
     Stopped,
     /// The endpoint did not answer.
     #[error("the endpoint could not be reached")]

@@ -95,7 +95,6 @@ fn add_word(vector: &mut [f32], word: &str) {
     let weight = weight(word);
     add(vector, "w", word, WORD * weight);
     let grams = grams(word);
-    #[expect(clippy::cast_precision_loss, reason = "a word has far fewer than 2^23 parts")]
     let share = GRAMS * weight / (grams.len() as f32).sqrt();
     for gram in &grams {
         add(vector, "g", gram, share);

@@ -2,10 +2,11 @@
 //! never decides a product rule: what a cosine means for a rule stands in [`Thresholds`], beside
 //! the embedder that produced it.
 //!
-//! [`Hash`] needs no files and serves tests and the "lite" choice; [`Cached`] keeps the vectors of
+//! [`Bundled`] is the embedder that ships with the program. [`Hash`] needs no files and serves tests and the "lite" choice; [`Cached`] keeps the vectors of
 //! recent queries in front of any other embedder.
 
 mod cache;
+mod e5;
 mod error;
 mod hash;
 mod thresholds;
@@ -16,6 +17,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 pub use cache::Cached;
+pub use e5::{Bundled, Pin};
 pub use error::Error;
 pub use hash::Hash;
 pub use thresholds::Thresholds;
