@@ -6,6 +6,7 @@
 //! any of them. This crate never sees the database, never reads the environment, never uses a
 //! proxy, and never lets a key reach a text that can be stored or shown.
 
+mod adapt;
 mod address;
 mod answer;
 mod anthropic;
@@ -15,14 +16,20 @@ mod endpoint;
 mod error;
 mod exchange;
 mod frames;
+mod gate;
+mod learnt;
 mod ollama;
 mod openai;
+mod retry;
 #[cfg(any(test, feature = "scripted"))]
 pub mod scripted;
+mod steps;
 mod thinking;
+mod timer;
 mod transport;
 mod window;
 
+pub use adapt::Adapting;
 pub use address::{Address, Protocol};
 pub use anthropic::Anthropic;
 pub use chat::{
@@ -31,8 +38,12 @@ pub use chat::{
 };
 pub use endpoint::{Endpoint, Key, KeySource, Limits, NoKey};
 pub use error::{Answer, Class, Error, classify};
+pub use gate::Gate;
+pub use learnt::{Learnt, LearntKey, Remembered};
 pub use ollama::{DEFAULT_OLLAMA_WINDOW, Ollama};
 pub use openai::OpenAi;
+pub use retry::{RetryPolicy, Retrying};
+pub use timer::{Timer, TokioTimer};
 pub use window::Window;
 
 use async_trait::async_trait;
@@ -157,4 +168,23 @@ pub fn connect(endpoint: Endpoint) -> Result<Arc<dyn Provider>, Error> {
         Protocol::Anthropic => Arc::new(Anthropic::new(endpoint)?),
         Protocol::Ollama => Arc::new(Ollama::new(endpoint)?),
     })
+}
+
+/// The provider that the program uses: the client of the endpoint, `around` it whatever the caller
+/// needs to see of every single request (its recorder), then what fits requests to the endpoint,
+/// and outermost what waits and tries again. `gate` is shared by all models of the endpoint.
+///
+/// # Errors
+/// As [`connect`].
+pub fn connect_fitted(
+    endpoint: Endpoint,
+    learnt: Arc<dyn Learnt>,
+    gate: Arc<Gate>,
+    policy: RetryPolicy,
+    around: impl FnOnce(Arc<dyn Provider>) -> Arc<dyn Provider>,
+) -> Result<Arc<dyn Provider>, Error> {
+    let shown = Address::parse(&endpoint.base_url, endpoint.protocol)?.shown();
+    let client = around(connect(endpoint)?);
+    let fitted = Adapting::new(client, shown, learnt);
+    Ok(Arc::new(Retrying::new(fitted, gate, policy)))
 }

@@ -43,24 +43,24 @@ impl Step {
         Self::with(move |_| Ok(reply))
     }
 
-    /// Answers with text and no call.
+    /// Answers with text and no call. The prompt is reported as large as the request says it is.
     pub fn text(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self::with(move |_| {
-            Ok(ChatReply { raw: text.clone(), text, usage: usage(), ..ChatReply::default() })
+        Self::with(move |req| {
+            Ok(ChatReply { raw: text.clone(), text, usage: usage(req), ..ChatReply::default() })
         })
     }
 
     /// Answers with text that the output limit cut off.
     pub fn cut_text(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self::with(move |_| {
+        Self::with(move |req| {
             Ok(ChatReply {
                 raw: text.clone(),
                 text,
                 finish: Finish::Length,
                 finish_raw: Some("length".to_owned()),
-                usage: usage(),
+                usage: usage(req),
                 ..ChatReply::default()
             })
         })
@@ -98,7 +98,7 @@ impl Step {
             Ok(ChatReply {
                 calls,
                 finish: Finish::ToolCalls,
-                usage: usage(),
+                usage: usage(req),
                 raw,
                 ..ChatReply::default()
             })
@@ -128,8 +128,9 @@ impl Step {
 
 /// Counts that a script reports where it does not care.
 #[expect(clippy::unnecessary_wraps, reason = "it fills an optional field")]
-fn usage() -> Option<Usage> {
-    Some(Usage { input_tokens: 100, output_tokens: 10, cached_tokens: 0, thoughts_tokens: 0 })
+fn usage(req: &ChatRequest) -> Option<Usage> {
+    let input_tokens = req.prompt_tokens.unwrap_or(100);
+    Some(Usage { input_tokens, output_tokens: 10, cached_tokens: 0, thoughts_tokens: 0 })
 }
 
 /// A barrier in a script, in place of a delay: the test waits until the request has arrived, does

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod anthropic;
+mod fitted;
 mod ollama;
 mod openai;
 mod server;
