@@ -9,6 +9,7 @@ pub mod backup;
 pub mod banks;
 pub mod chunks;
 mod connect;
+pub mod directives;
 pub mod documents;
 pub mod embedders;
 pub mod endpoints;
@@ -21,7 +22,9 @@ pub mod links;
 mod lock;
 pub mod memories;
 mod migrate;
+pub mod models;
 mod notice;
+pub mod proposals;
 mod row;
 pub mod search;
 pub mod settings;
@@ -29,6 +32,7 @@ mod store;
 pub mod tag_sets;
 pub mod tombstones;
 mod tx;
+pub mod versions;
 
 pub use error::{Error, Result, Thing};
 pub use keys::{
