@@ -1,0 +1,71 @@
+import { AlertDialog, Dialog as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+import { cn } from "~/lib/cn";
+
+const scrim = "fixed inset-0 z-20 bg-(--scrim)";
+const sheet =
+  "fixed top-1/2 left-1/2 z-20 grid max-h-[calc(100vh-3rem)] w-[min(32.5rem,calc(100vw-3rem))] -translate-x-1/2 -translate-y-1/2 grid-rows-[minmax(0,1fr)_auto] rounded-large bg-raised shadow-float";
+
+interface Props {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: string;
+  /** One sentence under the title. */
+  about?: ReactNode;
+  children?: ReactNode;
+  /** Buttons, the safe one first. */
+  foot: ReactNode;
+}
+
+/** A question that must be answered: focus starts on the way back. Put it in `foot` with `Back`. */
+export function Confirm({ open, onOpenChange, title, about, children, foot }: Props) {
+  return (
+    <AlertDialog.Root open={open} onOpenChange={onOpenChange}>
+      <AlertDialog.Portal>
+        <AlertDialog.Overlay className={scrim} />
+        <AlertDialog.Content className={sheet}>
+          <div className="scroll-quiet grid content-start gap-3 px-6 py-5">
+            <AlertDialog.Title className="type-title">{title}</AlertDialog.Title>
+            <AlertDialog.Description asChild>
+              <div className={cn("-mt-2 text-muted", !about && "sr-only")}>{about ?? title}</div>
+            </AlertDialog.Description>
+            {children}
+          </div>
+          <Foot>{foot}</Foot>
+        </AlertDialog.Content>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}
+
+/** The way back in a `Confirm`. Receives focus when the question opens. */
+export const Back = AlertDialog.Cancel;
+
+/** A short form. */
+export function FormDialog({ open, onOpenChange, title, about, children, foot }: Props) {
+  return (
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
+      <Radix.Portal>
+        <Radix.Overlay className={scrim} />
+        <Radix.Content className={sheet}>
+          <div className="scroll-quiet grid content-start gap-3 px-6 py-5">
+            <Radix.Title className="type-title">{title}</Radix.Title>
+            <Radix.Description asChild>
+              <div className={cn("-mt-2 text-muted", !about && "sr-only")}>{about ?? title}</div>
+            </Radix.Description>
+            {children}
+          </div>
+          <Foot>{foot}</Foot>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+function Foot({ children }: { children: ReactNode }) {
+  return (
+    <div className="flex flex-wrap items-center justify-end gap-2 rounded-b-large border-line border-t bg-sunken px-6 py-3">
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,194 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ChevronDown, ChevronUp } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
+import { cn } from "~/lib/cn";
+import { Icon } from "./icon";
+
+export interface Column<T> {
+  id: string;
+  label: string;
+  /** A track of CSS grid. */
+  width: string;
+  cell: (item: T) => ReactNode;
+  align?: "end";
+  sortable?: boolean;
+  /** Left out where the window is narrow. */
+  wideOnly?: boolean;
+}
+
+export interface Sort {
+  by: string;
+  down: boolean;
+}
+
+/**
+ * A table of which one row is the active one. Only rows in view are in the page; the focus stays on
+ * the table and the active row is told by id.
+ */
+export function Grid<T>({
+  label,
+  items,
+  columns,
+  idOf,
+  active,
+  onActive,
+  onOpen,
+  sort,
+  onSort,
+  rowHeight = 3.25,
+  narrow,
+}: {
+  label: string;
+  items: readonly T[];
+  columns: readonly Column<T>[];
+  idOf: (item: T) => string;
+  active: string | null;
+  onActive: (item: T) => void;
+  onOpen: (item: T) => void;
+  sort: Sort;
+  onSort: (sort: Sort) => void;
+  rowHeight?: number;
+  narrow: boolean;
+}) {
+  const id = useId();
+  const scroller = useRef<HTMLDivElement>(null);
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+  const shown = columns.filter(({ wideOnly }) => !(wideOnly && narrow));
+  const tracks = { gridTemplateColumns: shown.map(({ width }) => width).join(" ") };
+  const virtual = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight * rem,
+    getItemKey: (index) => idOf(items[index] as T),
+    overscan: 6,
+  });
+  const at = items.findIndex((item) => idOf(item) === active);
+  useEffect(() => {
+    if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
+  }, [at, virtual]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget)
+      return;
+    const moves: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      j: at + 1,
+      k: at - 1,
+      Home: 0,
+      End: items.length - 1,
+      PageDown: at + 8,
+      PageUp: at - 8,
+    };
+    const target = moves[event.key];
+    const item = items[Math.max(0, Math.min(items.length - 1, target ?? at))];
+    if (target !== undefined && item !== undefined) onActive(item);
+    else if (event.key === "Enter" && at >= 0 && item !== undefined) onOpen(item);
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by hand
+    <div
+      role="grid"
+      aria-label={label}
+      aria-rowcount={items.length + 1}
+      aria-colcount={shown.length}
+      aria-activedescendant={at >= 0 ? `${id}-${active}` : undefined}
+      tabIndex={0}
+      data-focus-inside
+      onKeyDown={onKeyDown}
+      className="flex min-h-0 flex-1 flex-col"
+    >
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus */}
+      <div
+        role="row"
+        aria-rowindex={1}
+        className="grid shrink-0 border-line border-b px-4"
+        style={tracks}
+      >
+        {shown.map((column) => (
+          <HeadCell key={column.id} column={column} sort={sort} onSort={onSort} />
+        ))}
+      </div>
+      <div ref={scroller} role="presentation" className="scroll-quiet min-h-0 flex-1">
+        <div role="presentation" className="relative" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map((row) => {
+            const item = items[row.index] as T;
+            const own = idOf(item);
+            return (
+              // biome-ignore lint/a11y/useSemanticElements: as above
+              // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
+              // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the table
+              <div
+                key={row.key}
+                id={`${id}-${own}`}
+                role="row"
+                aria-rowindex={row.index + 2}
+                aria-selected={own === active}
+                onClick={() => (own === active ? onOpen(item) : onActive(item))}
+                onDoubleClick={() => onOpen(item)}
+                className={cn(
+                  "absolute inset-x-0 top-0 grid items-center border-line border-b px-4",
+                  own === active ? "bg-selected" : "hover:bg-hover",
+                )}
+                style={{ ...tracks, height: row.size, transform: `translateY(${row.start}px)` }}
+              >
+                {shown.map((column) => (
+                  // biome-ignore lint/a11y/useSemanticElements: as above
+                  // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
+                  <div
+                    key={column.id}
+                    role="gridcell"
+                    className={cn("min-w-0 pr-3 last:pr-0", column.align === "end" && "text-right")}
+                  >
+                    {column.cell(item)}
+                  </div>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function HeadCell<T>({
+  column,
+  sort,
+  onSort,
+}: {
+  column: Column<T>;
+  sort: Sort;
+  onSort: (sort: Sort) => void;
+}) {
+  const sorted = sort.by === column.id;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: as above
+    // biome-ignore lint/a11y/useFocusableInteractive: the button inside it takes the focus
+    <div
+      role="columnheader"
+      aria-sort={sorted ? (sort.down ? "descending" : "ascending") : undefined}
+      className={cn(
+        "type-label flex h-(--row) items-center pr-3 text-faint last:pr-0",
+        column.align === "end" && "justify-end",
+      )}
+    >
+      {column.sortable ? (
+        <button
+          type="button"
+          onClick={() => onSort({ by: column.id, down: sorted ? !sort.down : false })}
+          className="inline-flex h-6 items-center gap-1 hover:text-text"
+        >
+          {column.label}
+          {sorted && <Icon of={sort.down ? ChevronUp : ChevronDown} small />}
+        </button>
+      ) : (
+        column.label
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import { time } from "~/lib/format";
+import type { ModelRow, ModelState } from "~/platform/wire";
+import { type Mark, StateWord, type Tone } from "./state";
+
+const looks: Record<ModelState, { mark: Mark; tone: Tone; word: string }> = {
+  refreshing: { mark: "turning", tone: "accent", word: "Refreshing" },
+  conflicted: { mark: "triangle", tone: "warn", word: "Conflicted" },
+  waiting_for_review: { mark: "diamond", tone: "accent", word: "Waiting for review" },
+  needs_attention: { mark: "octagon", tone: "bad", word: "Needs attention" },
+  failed: { mark: "octagon", tone: "bad", word: "Failed" },
+  parked: { mark: "pause", tone: "muted", word: "Parked" },
+  never_refreshed: { mark: "dashed", tone: "muted", word: "Never refreshed" },
+  behind: { mark: "half", tone: "warn", word: "Behind" },
+  unknown: { mark: "ring", tone: "muted", word: "Unknown" },
+  current: { mark: "tick", tone: "ok", word: "Current" },
+};
+
+/** In the order of precedence, as filters list them. */
+export const modelStates = Object.keys(looks) as ModelState[];
+
+export const modelStateWord = (state: ModelState): string => looks[state].word;
+
+/** Where a model stands, completed by what is known: how far behind, until when it is parked. */
+export function modelStateText(model: Pick<ModelRow, "state" | "newer" | "parked_until">): string {
+  const { word } = looks[model.state];
+  if (model.state === "behind" && model.newer) {
+    return `${word} (${model.newer >= 100 ? "100+" : model.newer})`;
+  }
+  if (model.state === "parked" && model.parked_until)
+    return `${word} until ${time(model.parked_until)}`;
+  return word;
+}
+
+export function ModelStateWord({
+  model,
+  className,
+}: {
+  model: Pick<ModelRow, "state" | "newer" | "parked_until">;
+  className?: string;
+}) {
+  const { mark, tone } = looks[model.state];
+  return (
+    <StateWord mark={mark} tone={tone} className={className}>
+      {modelStateText(model)}
+    </StateWord>
+  );
+}

@@ -1,0 +1,129 @@
+import { Pencil } from "lucide-react";
+import { useState } from "react";
+import { Button } from "~/components/button";
+import { Empty } from "~/components/empty";
+import { Checkbox } from "~/components/field";
+import { Keys } from "~/components/keys";
+import { Pane, PaneEdge, Panes } from "~/components/panes";
+import { ReportCard } from "~/components/report";
+import { useCommands } from "~/keys/use-commands";
+import { useNarrow } from "~/lib/use-narrow";
+import type { BankId, ModelDetail } from "~/platform/wire";
+import { DocumentEditor } from "./document-editor";
+import { DocumentSide } from "./document-side";
+import { strings } from "./model-strings";
+import { Sheet } from "./sheet";
+import type { Refresh } from "./use-refresh";
+
+const words = strings.document;
+
+/** The document as it is read, with who wrote what beside it and the facts of a section at the side. */
+export function DocumentTab({
+  bank,
+  detail,
+  refresh,
+  onTrace,
+}: {
+  bank: BankId;
+  detail: ModelDetail;
+  refresh: Refresh;
+  onTrace: () => void;
+}) {
+  const [editing, setEditing] = useState(false);
+  const [blame, setBlame] = useState(true);
+  const [section, setSection] = useState<string | null>(null);
+  const narrow = useNarrow();
+  const { model } = detail;
+  const failure =
+    model.state === "failed" || model.state === "needs_attention" ? detail.last_run?.report : null;
+
+  useCommands({
+    "model.edit": () => setEditing(true),
+    "model.blame": () => setBlame(!blame),
+  });
+
+  if (editing)
+    return <DocumentEditor bank={bank} detail={detail} onDone={() => setEditing(false)} />;
+  const sections = detail.structure.sections;
+  const current = section ?? sections[0]?.id ?? null;
+
+  return (
+    <Panes id="model-document" panes={narrow ? ["document"] : ["document", "side"]}>
+      <Pane id="document" label={strings.tabs.document}>
+        <div className="type-small flex min-h-bar shrink-0 items-center gap-2 border-line border-b px-4 text-muted">
+          {!model.placeholder && (
+            <Checkbox
+              checked={blame}
+              onChange={(event) => setBlame(event.target.checked)}
+              label={
+                <>
+                  {words.blame}
+                  <Keys of="model.blame" />
+                </>
+              }
+            />
+          )}
+          <Button
+            size="small"
+            icon={Pencil}
+            command="model.edit"
+            className="ml-auto"
+            onClick={() => setEditing(true)}
+          >
+            {words.edit}
+          </Button>
+        </div>
+        {failure && (
+          <div className="px-4 pt-4">
+            <ReportCard
+              report={failure}
+              onRetry={() => void refresh.run(model, false)}
+              actions={
+                <Button kind="plain" onClick={onTrace}>
+                  {words.trace}
+                </Button>
+              }
+            >
+              {words.failedAbout(model.version)}
+            </ReportCard>
+          </div>
+        )}
+        {sections.length === 0 ? (
+          <Empty
+            title={words.empty}
+            actions={
+              <Button
+                kind="primary"
+                command="model.refresh"
+                unavailable={refresh.unavailable(model)}
+                disabled={refresh.busy}
+                onClick={() => void refresh.run(model, false)}
+              >
+                {strings.refresh}
+              </Button>
+            }
+          >
+            <p>{words.emptyAbout}</p>
+          </Empty>
+        ) : (
+          <Sheet detail={detail} blame={blame} current={current} onCurrent={setSection} />
+        )}
+      </Pane>
+      {!narrow && (
+        <>
+          <PaneEdge label={strings.side.label} />
+          <Pane
+            id="side"
+            as="aside"
+            label={strings.side.label}
+            width="248px"
+            min="200px"
+            max="400px"
+          >
+            <DocumentSide detail={detail} current={current} onCurrent={setSection} />
+          </Pane>
+        </>
+      )}
+    </Panes>
+  );
+}

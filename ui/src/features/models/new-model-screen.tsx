@@ -1,0 +1,72 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useForm } from "react-hook-form";
+import { Button } from "~/components/button";
+import { PaneHead } from "~/components/panes";
+import { ReportCard } from "~/components/report";
+import { say } from "~/components/toast";
+import { useCommands } from "~/keys/use-commands";
+import { useWrite } from "~/platform/cache";
+import type { BankId } from "~/platform/wire";
+import { strings } from "./form-strings";
+import { emptyValues, type FormValues, newModelOf } from "./form-values";
+import { ModelFields, useFieldFaults } from "./model-form";
+import { Reach } from "./reach";
+import { Summary } from "./summary";
+
+/** Makes a model: a page, not a dialog, with what it will do at the side. */
+export function NewModelScreen({ bank, template }: { bank: BankId; template: string | undefined }) {
+  const form = useForm<FormValues>({ defaultValues: emptyValues(template) });
+  const create = useWrite("createModel");
+  const navigate = useNavigate();
+  useFieldFaults(form, create.error);
+
+  const leave = () => void navigate({ to: "/b/$bank/models", params: { bank }, search: {} });
+  const make = form.handleSubmit((values) =>
+    create.mutate([bank, newModelOf(values)], {
+      onSuccess: ({ id }) => {
+        say(strings.created(values.name));
+        void navigate({
+          to: "/b/$bank/models/$model/{-$tab}",
+          params: { bank, model: id, tab: undefined },
+        });
+      },
+    }),
+  );
+  useCommands({ "model.save": () => void make() });
+
+  return (
+    <section
+      className="flex min-h-0 min-w-0 flex-1 flex-col"
+      aria-label={strings.title}
+      data-pane
+      tabIndex={-1}
+    >
+      <PaneHead level={1} title={strings.title} />
+      <form onSubmit={make} className="flex min-h-0 flex-1 flex-col" noValidate>
+        <div className="scroll-quiet min-h-0 flex-1">
+          <div className="mx-auto grid max-w-[60rem] grid-cols-[minmax(0,1fr)_16rem] gap-8 px-4 max-[1100px]:grid-cols-1">
+            <div>
+              {create.error && create.error.fields.length === 0 && (
+                <ReportCard report={create.error} className="mt-4" />
+              )}
+              <ModelFields form={form} reach={<Reach bank={bank} control={form.control} />} />
+            </div>
+            <Summary control={form.control} />
+          </div>
+        </div>
+        <div className="flex min-h-(--foot) shrink-0 items-center gap-2 border-line border-t bg-sunken px-4">
+          <Button onClick={leave}>{strings.cancel}</Button>
+          <Button
+            type="submit"
+            kind="primary"
+            command="model.save"
+            className="ml-auto"
+            disabled={create.isPending}
+          >
+            {strings.create}
+          </Button>
+        </div>
+      </form>
+    </section>
+  );
+}

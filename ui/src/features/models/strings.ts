@@ -1,0 +1,80 @@
+import { plural } from "~/lib/format";
+
+/** Words of the list of models, of the form that makes one, and of the screen of one. */
+export const strings = {
+  title: "Models",
+  newModel: "New model",
+  filter: "Name or question",
+  state: "State",
+  tags: "Tags",
+  noTags: "No model carries a tag",
+  columns: {
+    state: "State",
+    name: "Name",
+    schedule: "Schedule",
+    refreshed: "Refreshed",
+    readTo: "Read to",
+    waiting: "Waiting",
+    size: "Tokens",
+  },
+  manual: "Manual",
+  afterConsolidation: "After consolidation",
+  behind: (behind: number, never: number) =>
+    [
+      behind > 0 && `${plural(behind, "model")} ${behind === 1 ? "is" : "are"} behind`,
+      never > 0 && `${never} ${never === 1 ? "was" : "were"} never refreshed`,
+    ]
+      .filter(Boolean)
+      .join(" and "),
+  refreshAll: (count: number) => (count === 1 ? "Refresh it" : `Refresh all ${count}`),
+  queued: (name: string) => `Refresh of ${name} is queued`,
+  queuedAll: (count: number) => `${plural(count, "refresh", "refreshes")} queued`,
+  noneActive: "Choose a model first",
+  nothingBehind: "No model is behind",
+  size: (tokens: number, limit: number) => `${tokens} of ${limit} tokens`,
+  empty: {
+    title: "No models yet",
+    about:
+      "A model is a question whose answer is kept as a document and refreshed as the bank learns more.",
+    example: "Where does the work stand, who does what, and what was decided?",
+    templates: "Begin with one of these",
+  },
+  noneMatch: {
+    title: "No model matches these filters",
+    about: (count: number) => `${plural(count, "model")} in this bank.`,
+    clear: "Clear filters",
+  },
+  templates: [
+    {
+      id: "status",
+      name: "Project status",
+      about: "where things stand, decisions, risks; daily",
+      question:
+        "Where does the project stand, who does what, what was decided, and what is at risk?",
+      cron: "0 7 * * *",
+      after: false,
+    },
+    {
+      id: "people",
+      name: "People",
+      about: "who does what; after each consolidation",
+      question: "Who is involved, what does each of them do, and how do they work together?",
+      cron: null,
+      after: true,
+    },
+    {
+      id: "glossary",
+      name: "Glossary",
+      about: "the words you use for things; weekly",
+      question: "Which words do we use for which things, and what do they mean?",
+      cron: "0 7 * * 1",
+      after: false,
+    },
+  ],
+  warnings: {
+    grounding_retracted: "Evidence gone",
+    query_changed: "Question changed",
+    carry_over: "Facts carried over",
+    scope_changed: "Scope changed",
+  } as Record<string, string>,
+} as const;

@@ -1,0 +1,7 @@
+const tabs = ["document", "evidence", "trace", "history", "settings"] as const;
+
+export type ModelTab = (typeof tabs)[number];
+
+export function isModelTab(value: unknown): value is ModelTab {
+  return tabs.includes(value as ModelTab);
+}

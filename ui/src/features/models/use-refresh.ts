@@ -1,0 +1,29 @@
+import { say } from "~/components/toast";
+import { useWrite } from "~/platform/cache";
+import type { BankId, ModelRow, Report } from "~/platform/wire";
+import { strings } from "./model-strings";
+
+export interface Refresh {
+  run(model: ModelRow, full: boolean): Promise<void>;
+  busy: boolean;
+  fault: Report | null;
+  /** Why a refresh cannot be asked for now. */
+  unavailable(model: ModelRow): string | undefined;
+}
+
+export function useRefresh(bank: BankId): Refresh {
+  const refresh = useWrite("refreshModel");
+  return {
+    run: async (model, full) => {
+      try {
+        await refresh.mutateAsync([bank, model.id, full]);
+        say(strings.queued(model.name));
+      } catch {
+        // Kept by the mutation and shown beside the button.
+      }
+    },
+    busy: refresh.isPending,
+    fault: refresh.error,
+    unavailable: ({ state }) => (state === "refreshing" ? strings.refreshing : undefined),
+  };
+}

@@ -1,0 +1,184 @@
+import { TriangleAlert } from "lucide-react";
+import { Fragment, useEffect, useRef, useState } from "react";
+import { Badge } from "~/components/badge";
+import { Button } from "~/components/button";
+import { cn } from "~/lib/cn";
+import { shown } from "~/lib/markers";
+import type { ConflictView, OpView, ProposalView } from "~/platform/wire";
+import type { Desk } from "./desk";
+import { OpEditor } from "./op-forms";
+import { spokenRemarks } from "./op-head";
+import { conflictsOf, decidable, opTitle } from "./op-words";
+import { strings } from "./strings";
+
+const words = strings.conflict;
+
+/** What no longer fits the document: the three texts of each, and the ways to settle it. */
+export function Conflicts({ view, desk }: { view: ProposalView; desk: Desk }) {
+  const conflicts = conflictsOf(view);
+  const all = decidable(view).length;
+  return (
+    <div className="scroll-quiet min-h-0 flex-1">
+      {conflicts.map((op) => (
+        <ConflictCard key={op.op_id} op={op} of={all} desk={desk} />
+      ))}
+      <p className="px-4 py-2 text-muted">{words.fit(all - conflicts.length)}</p>
+    </div>
+  );
+}
+
+function ConflictCard({ op, of, desk }: { op: OpView; of: number; desk: Desk }) {
+  const card = useRef<HTMLElement>(null);
+  const [editing, setEditing] = useState(false);
+  const focused = desk.op?.op_id === op.op_id;
+  useEffect(() => {
+    if (!focused || desk.moved === 0) return;
+    card.current?.focus({ preventScroll: true });
+    card.current?.scrollIntoView({ block: "nearest" });
+  }, [focused, desk.moved]);
+  const { conflict } = op;
+  if (!conflict) return null;
+  const open = editing || (focused && desk.form === "edit");
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: j and k move the focus; a click is the same by pointer
+    <article
+      ref={card}
+      aria-label={strings.cardName(op.number, of, opTitle(op), op.heading, spokenRemarks(op))}
+      aria-current={focused || undefined}
+      tabIndex={focused ? 0 : -1}
+      onClick={() => desk.focus(op)}
+      className={cn(
+        "border-line border-b",
+        focused && "rounded-[3px] outline-2 -outline-offset-2 outline-focus",
+      )}
+    >
+      <header
+        className={cn(
+          "flex min-h-9 items-center gap-1.5 pr-3 pl-4",
+          focused ? "bg-accent-soft" : "bg-sunken",
+        )}
+      >
+        <span className="w-4 shrink-0 font-medium text-faint">{op.number}</span>
+        <h3 className="type-strong whitespace-nowrap">{opTitle(op)}</h3>
+        <span className="truncate text-faint">{op.heading}</span>
+        <span className="ml-auto">
+          <Badge kind="warn" icon={TriangleAlert}>
+            {words.kind[conflict.kind] ?? conflict.kind}
+          </Badge>
+        </span>
+      </header>
+      <Texts conflict={conflict} />
+      {open ? (
+        <OpEditor
+          op={{ ...op, old_text: conflict.current }}
+          onSave={(text) => {
+            setEditing(false);
+            desk.closeForm();
+            if (text !== null) desk.review.resolve(op, { kind: "edit", text });
+          }}
+          onLeave={() => {
+            setEditing(false);
+            desk.closeForm();
+          }}
+        />
+      ) : (
+        <Ways op={op} conflict={conflict} desk={desk} onEdit={() => setEditing(true)} />
+      )}
+    </article>
+  );
+}
+
+/** Base, current and proposed under one another, each with its edge. */
+function Texts({ conflict }: { conflict: ConflictView }) {
+  const withdrawn = conflict.kind === "evidence_withdrawn";
+  const rows = [
+    {
+      label: withdrawn ? words.restedOn : words.base,
+      text: conflict.base,
+      look: withdrawn ? "del" : "base",
+    },
+    {
+      label: words.current,
+      text: withdrawn ? conflict.current : (conflict.current ?? words.gone),
+      look: "now",
+    },
+    { label: words.proposed, text: conflict.proposed, look: "add" },
+  ] as const;
+  return (
+    <dl className="type-diff grid grid-cols-[6rem_3px_1.5rem_minmax(0,1fr)] pt-1 pb-2">
+      {rows.map(({ label, text, look }) =>
+        text === null ? null : (
+          <Fragment key={label}>
+            <dt className="type-small py-1 pr-2 pl-4 leading-[1.375rem] text-muted">{label}</dt>
+            <span
+              aria-hidden="true"
+              className={cn(
+                look === "add" && "bg-add-bar",
+                look === "del" && "bg-del-bar",
+                look === "now" &&
+                  "bg-[repeating-linear-gradient(var(--text-muted)_0_4px,transparent_4px_7px)]",
+              )}
+            />
+            <span aria-hidden="true" className={cn("py-1 text-center font-semibold", tint[look])}>
+              {look === "add" ? "+" : look === "del" ? "−" : ""}
+            </span>
+            <dd
+              className={cn(
+                "whitespace-pre-wrap py-1 pr-4",
+                tint[look],
+                look === "base" && "text-muted",
+              )}
+            >
+              {shown(text)}
+            </dd>
+          </Fragment>
+        ),
+      )}
+    </dl>
+  );
+}
+
+const tint = {
+  base: "",
+  now: "",
+  add: "bg-add-bg text-add-text",
+  del: "bg-del-bg text-del-text",
+};
+
+function Ways({
+  op,
+  conflict,
+  desk,
+  onEdit,
+}: {
+  op: OpView;
+  conflict: ConflictView;
+  desk: Desk;
+  onEdit: () => void;
+}) {
+  const take: Record<string, string> = {
+    moved: words.applyThere,
+    evidence_withdrawn: words.keepUnsourced,
+  };
+  const keeps = conflict.kind === "text_changed" ? words.keepMine : words.drop;
+  const choose = (kind: "keep_mine" | "take_proposed") => desk.review.resolve(op, { kind });
+  return (
+    <div className="flex flex-wrap gap-1 px-4 pb-2.5">
+      <Button size="small" onClick={() => choose("keep_mine")}>
+        {keeps}
+      </Button>
+      <Button size="small" onClick={() => choose("take_proposed")}>
+        {take[conflict.kind] ?? words.take}
+      </Button>
+      {conflict.proposed !== null && (
+        <Button
+          size="small"
+          command={desk.op?.op_id === op.op_id ? "review.edit" : undefined}
+          onClick={onEdit}
+        >
+          {words.edit}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import { TriangleAlert } from "lucide-react";
+import { Icon } from "~/components/icon";
+import { ReportCard } from "~/components/report";
+import { type TabSpec, Tabs } from "~/components/tabs";
+import type { BankId, ProposalId, ProposalRow, ProposalView } from "~/platform/wire";
+import { Banners } from "./banners";
+import { Conflicts } from "./conflicts";
+import type { Desk } from "./desk";
+import { Foot } from "./foot";
+import { Head } from "./head";
+import { AllSkipped } from "./no-operations";
+import { conflictsOf, decidable } from "./op-words";
+import { Rendered } from "./rendered";
+import { Result } from "./result";
+import { Split } from "./split";
+import { strings } from "./strings";
+import { Unified } from "./unified";
+import type { ReviewView } from "./views";
+
+/** One proposal: head, views of the same change, and the end of the decision at the foot. */
+export function ProposalPane({
+  bank,
+  view,
+  rows,
+  shown,
+  desk,
+  folded,
+  busy,
+  onView,
+  onProposal,
+  onEvidence,
+  onReject,
+  onApprove,
+}: {
+  bank: BankId;
+  view: ProposalView;
+  rows: readonly ProposalRow[];
+  shown: ReviewView;
+  desk: Desk;
+  folded: boolean;
+  busy: boolean;
+  onView: (view: ReviewView) => void;
+  onProposal: (id: ProposalId) => void;
+  onEvidence: () => void;
+  onReject: () => void;
+  onApprove: () => void;
+}) {
+  const conflicts = conflictsOf(view).length;
+  const tabs: TabSpec<ReviewView>[] = [
+    ...(conflicts > 0
+      ? [{ value: "conflicts" as const, label: strings.view.conflicts, count: conflicts }]
+      : []),
+    { value: "unified", label: strings.view.unified },
+    { value: "split", label: strings.view.split },
+    { value: "rendered", label: strings.view.rendered },
+    { value: "result", label: strings.view.result },
+  ];
+  const open = ["open", "in_review", "conflicted"].includes(view.row.state);
+  if (decidable(view).length === 0) return <AllSkipped bank={bank} view={view} />;
+  return (
+    <>
+      <Head
+        view={view}
+        rows={rows}
+        folded={folded}
+        onProposal={onProposal}
+        onEvidence={onEvidence}
+      />
+      <Banners bank={bank} view={view} />
+      {desk.review.fault && (
+        <div className="border-line border-b p-3">
+          <ReportCard report={desk.review.fault} onRetry={desk.review.clearFault} />
+        </div>
+      )}
+      <Tabs
+        label={strings.views}
+        value={shown}
+        onValue={onView}
+        tabs={tabs}
+        after={<Warnings view={view} />}
+      >
+        {shown === "conflicts" && <Conflicts view={view} desk={desk} />}
+        {shown === "unified" && <Unified view={view} desk={desk} />}
+        {shown === "split" && <Split bank={bank} view={view} desk={desk} />}
+        {shown === "rendered" && <Rendered bank={bank} view={view} desk={desk} />}
+        {shown === "result" && <Result bank={bank} view={view} />}
+      </Tabs>
+      {open && <Foot view={view} busy={busy} onReject={onReject} onApprove={onApprove} />}
+    </>
+  );
+}
+
+/** The first warning of the run; the rest stands in its title. */
+function Warnings({ view }: { view: ProposalView }) {
+  const [first] = view.warnings;
+  if (!first) return null;
+  return (
+    <span
+      title={view.warnings.map(({ message }) => message).join("\n")}
+      className="type-small hidden min-w-0 items-center gap-1.5 text-muted wide:flex"
+    >
+      <Icon of={TriangleAlert} small className="text-warn" />
+      <span className="truncate">{first.message}</span>
+    </span>
+  );
+}

@@ -1,0 +1,80 @@
+import { useEffect, useRef } from "react";
+import { cn } from "~/lib/cn";
+import type { OpView, ProposalView } from "~/platform/wire";
+import type { Desk } from "./desk";
+import { OpEditor, OpNote } from "./op-forms";
+import { OpHead, spokenRemarks } from "./op-head";
+import { OpLines } from "./op-lines";
+import { OpRemarks } from "./op-remarks";
+import { decidable, opTitle } from "./op-words";
+import { Skipped } from "./skipped";
+import { strings } from "./strings";
+
+/** All operations in the order of the document, each with its change between the blocks around it. */
+export function Unified({ view, desk }: { view: ProposalView; desk: Desk }) {
+  const ops = decidable(view);
+  return (
+    <div className="scroll-quiet min-h-0 flex-1" data-nowrap={!desk.wrap || undefined}>
+      {ops.map((op) => (
+        <OpCard key={op.op_id} op={op} of={ops.length} view={view} desk={desk} />
+      ))}
+      <Skipped view={view} />
+    </div>
+  );
+}
+
+function OpCard({
+  op,
+  of,
+  view,
+  desk,
+}: {
+  op: OpView;
+  of: number;
+  view: ProposalView;
+  desk: Desk;
+}) {
+  const card = useRef<HTMLElement>(null);
+  const focused = desk.op?.op_id === op.op_id;
+  const open = focused ? desk.form : null;
+  const setBack = op.decision === "rejected" || op.decision === "deferred";
+
+  useEffect(() => {
+    if (!focused || desk.moved === 0) return;
+    card.current?.focus({ preventScroll: true });
+    card.current?.scrollIntoView({ block: "nearest" });
+  }, [focused, desk.moved]);
+
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: j and k move the focus; a click is the same by pointer
+    <article
+      ref={card}
+      aria-label={strings.cardName(op.number, of, opTitle(op), op.heading, spokenRemarks(op))}
+      aria-current={focused || undefined}
+      tabIndex={focused ? 0 : -1}
+      data-set-back={setBack || undefined}
+      onClick={() => desk.focus(op)}
+      className={cn(
+        "scroll-my-2 border-line border-b [contain-intrinsic-size:auto_9rem] [content-visibility:auto]",
+        focused && "rounded-[3px] outline-2 -outline-offset-2 outline-focus",
+      )}
+    >
+      <OpHead
+        op={op}
+        focused={focused}
+        whole={view.whole}
+        onDecide={(decision) => desk.decide([op], decision)}
+        onEdit={op.new_text === null ? undefined : () => desk.openForm(op, "edit")}
+      />
+      {open === "edit" ? (
+        <OpEditor op={op} onSave={(text) => desk.saveEdit(op, text)} onLeave={desk.closeForm} />
+      ) : (
+        <OpLines op={op} base={view.base} more={desk.more} />
+      )}
+      <OpRemarks op={op} view={view} />
+      {open === "note" && (
+        <OpNote op={op} onSave={(note) => desk.saveNote(op, note)} onLeave={desk.closeForm} />
+      )}
+    </article>
+  );
+}

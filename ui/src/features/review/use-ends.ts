@@ -1,0 +1,97 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { say } from "~/components/toast";
+import { usePlatform } from "~/platform";
+import { useWrite } from "~/platform/cache";
+import { toReport } from "~/platform/errors";
+import type { BankId, Preview, ProposalView, RejectInput, Report } from "~/platform/wire";
+import { unavailable } from "./foot";
+import { conflictsOf } from "./op-words";
+import { strings } from "./strings";
+
+/** The two ends of a review: publish, with a summary when something asks for it, and reject. */
+export function useEnds(bank: BankId, view: ProposalView) {
+  const { commands } = usePlatform();
+  const navigate = useNavigate();
+  const approval = useWrite("approveProposal");
+  const rejection = useWrite("rejectProposal");
+  const reversal = useWrite("revertModel");
+  const [summary, setSummary] = useState<Preview | null>(null);
+  const [rejecting, setRejecting] = useState(false);
+  const [report, setReport] = useState<Report | null>(null);
+  const { row } = view;
+
+  const publish = async (confirmed: boolean, withoutStructuredOutput = false) => {
+    const input = { confirmed, without_structured_output: withoutStructuredOutput };
+    const published = await approval.mutateAsync([bank, row.id, input, view.state_seq]);
+    setSummary(null);
+    setReport(null);
+    const model = published.model_id;
+    say(strings.published(published.version, row.model_name), {
+      label: strings.undo,
+      run: async () => {
+        await reversal.mutateAsync([bank, model, view.base_version, false]);
+        say(strings.undone(view.base_version));
+      },
+    });
+    await navigate({
+      to: "/b/$bank/models/$model/{-$tab}",
+      params: { bank, model, tab: undefined },
+    });
+  };
+
+  /** Runs an act and keeps what it was refused with. */
+  const attempt = async (act: () => Promise<void>) => {
+    try {
+      await act();
+    } catch (refused) {
+      setReport(toReport(refused));
+    }
+  };
+
+  return {
+    busy: approval.isPending || rejection.isPending,
+    summary,
+    rejecting,
+    report,
+    approve: () => {
+      if (unavailable(view, conflictsOf(view).length)) return;
+      void attempt(async () => {
+        setReport(null);
+        const preview = await commands.previewProposal(bank, row.id, "accepted");
+        if (preview.confirm.length > 0) setSummary(preview);
+        else {
+          try {
+            await publish(false);
+          } catch (refused) {
+            // The refusal is shown where its way out is: in the summary.
+            setSummary(preview);
+            throw refused;
+          }
+        }
+      });
+    },
+    publish: (withoutStructuredOutput: boolean) =>
+      void attempt(() => publish(true, withoutStructuredOutput)),
+    askReject: () => {
+      setReport(null);
+      setRejecting(true);
+    },
+    reject: (input: RejectInput) =>
+      void attempt(async () => {
+        await rejection.mutateAsync([bank, row.id, input, view.state_seq]);
+        setRejecting(false);
+        say(strings.rejection.done(row.model_name));
+        await navigate({
+          to: "/b/$bank/review/{-$proposal}",
+          params: { bank, proposal: undefined },
+          search: {},
+        });
+      }),
+    leave: () => {
+      setSummary(null);
+      setRejecting(false);
+      setReport(null);
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { useCommands } from "~/keys/use-commands";
+import type { OpDecision, ProposalRow, ProposalView } from "~/platform/wire";
+import type { Desk } from "./desk";
+import { unavailable } from "./foot";
+import { conflictsOf, decidable } from "./op-words";
+import type { ReviewPlace } from "./review-screen";
+import { strings } from "./strings";
+import type { useEnds } from "./use-ends";
+
+/** What the keys of the review do; the keys themselves stand in the registry. */
+export function useReviewKeys({
+  view,
+  rows,
+  desk,
+  ends,
+  showEvidence,
+  place,
+}: {
+  view: ProposalView;
+  rows: readonly ProposalRow[];
+  desk: Desk;
+  ends: ReturnType<typeof useEnds>;
+  showEvidence: () => void;
+  place: ReviewPlace;
+}): void {
+  const at = rows.findIndex(({ id }) => id === view.row.id);
+  const step = (by: number) => () => {
+    const next = rows[at + by];
+    if (next) place.onProposal(next.id);
+  };
+  const decideAll = (decision: OpDecision, which: (op: ProposalView["ops"][number]) => boolean) => {
+    const targets = decidable(view).filter((op) => op.conflict === null && which(op));
+    if (targets.length > 0) desk.decide(targets, decision);
+  };
+  const form = (which: "edit" | "note") => () => {
+    if (desk.op) desk.openForm(desk.op, which);
+  };
+
+  useCommands({
+    "review.next": () => desk.move(1),
+    "review.previous": () => desk.move(-1),
+    "review.nextProposal": step(1),
+    "review.previousProposal": step(-1),
+    "review.accept": () => desk.decideAndMove("accepted"),
+    "review.reject": () => desk.decideAndMove("rejected"),
+    "review.defer": () => desk.decideAndMove("deferred"),
+    "review.undecide": () => desk.op && desk.decide([desk.op], "undecided"),
+    "review.edit": form("edit"),
+    "review.note": form("note"),
+    "review.acceptSupported": () =>
+      decideAll("accepted", (op) => !op.unsupported && op.decision !== "accepted"),
+    "review.rejectRemaining": () => decideAll("rejected", (op) => op.decision === "undecided"),
+    "review.evidence": showEvidence,
+    "review.context": () => desk.toggle("more"),
+    "review.unified": () => place.onView("unified"),
+    "review.split": () => place.onView("split"),
+    "review.rendered": () => place.onView("rendered"),
+    "review.result": () => place.onView("result"),
+    "review.deletions": () => desk.toggle("deletions"),
+    "review.wrap": () => desk.toggle("wrap"),
+    "review.undo": desk.review.canUndo ? desk.review.undo : strings.nothingToUndo,
+    "review.approve": unavailable(view, conflictsOf(view).length) ?? ends.approve,
+    "review.rejectAll": ends.askReject,
+  });
+}

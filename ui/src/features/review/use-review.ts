@@ -1,0 +1,122 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { useAnnounce } from "~/components/announce";
+import { usePlatform } from "~/platform";
+import { toReport } from "~/platform/errors";
+import type {
+  BankId,
+  ConflictChoice,
+  OpDecision,
+  OpView,
+  ProposalView,
+  Report,
+} from "~/platform/wire";
+import { decidable, numbersOf } from "./op-words";
+import { strings } from "./strings";
+
+/** What a decision replaced, so that it can be taken back. */
+type Step = { op_id: string; decision: OpDecision }[];
+
+export interface Review {
+  decide(ids: string[], decision: OpDecision): void;
+  undo(): void;
+  canUndo: boolean;
+  edit(op: OpView, text: string | null): void;
+  note(op: OpView, note: string | null): void;
+  resolve(op: OpView, choice: ConflictChoice): void;
+  /** What the last act was refused with. */
+  fault: Report | null;
+  clearFault(): void;
+}
+
+/**
+ * The acts of a review. Each is saved at once and in turn: the next one waits for the state that the
+ * last one led to, so quick keys never send a decision about a state that is gone.
+ */
+export function useReview(bank: BankId, view: ProposalView): Review {
+  const { commands } = usePlatform();
+  const client = useQueryClient();
+  const announce = useAnnounce();
+  const [steps, setSteps] = useState<Step[]>([]);
+  const [fault, setFault] = useState<Report | null>(null);
+  const turn = useRef<Promise<void>>(Promise.resolve());
+  const latest = useRef(view);
+  if (view.state_seq >= latest.current.state_seq) latest.current = view;
+  const id = view.row.id;
+
+  const act = (
+    make: (now: ProposalView) => Promise<ProposalView>,
+    after?: (before: ProposalView, next: ProposalView) => void,
+  ) => {
+    turn.current = turn.current.then(async () => {
+      const before = latest.current;
+      try {
+        const next = await make(before);
+        latest.current = next;
+        client.setQueryData(["getProposal", bank, id], next);
+        setFault(null);
+        after?.(before, next);
+      } catch (refused) {
+        setFault(toReport(refused));
+        await client.invalidateQueries({ queryKey: ["getProposal", bank, id] });
+      }
+    });
+  };
+
+  const decide = (ids: string[], decision: OpDecision) =>
+    act(
+      (now) => commands.decideOps(bank, id, { op_ids: ids, decision }, now.state_seq),
+      (before, next) => {
+        const changed = changes(before, next);
+        if (changed.length === 0) return;
+        setSteps((earlier) => [...earlier, changed]);
+        const followed = numbersOf(
+          next,
+          changed.map(({ op_id }) => op_id).filter((op_id) => !ids.includes(op_id)),
+        );
+        announce(
+          [
+            `${strings.decided[decision]}.`,
+            `${strings.tally(next.row.decisions)}.`,
+            followed.length > 0 && strings.followed(followed),
+          ]
+            .filter(Boolean)
+            .join(" "),
+        );
+      },
+    );
+
+  const undo = () => {
+    const step = steps.at(-1);
+    if (!step) return;
+    setSteps((earlier) => earlier.slice(0, -1));
+    const groups = Map.groupBy(step, ({ decision }) => decision);
+    for (const [decision, ops] of groups) {
+      const ids = ops.map(({ op_id }) => op_id);
+      act(
+        (now) => commands.decideOps(bank, id, { op_ids: ids, decision }, now.state_seq),
+        (_, next) => announce(`${strings.tally(next.row.decisions)}.`),
+      );
+    }
+  };
+
+  return {
+    decide,
+    undo,
+    canUndo: steps.length > 0,
+    edit: (op, text) => act((now) => commands.editOp(bank, id, op.op_id, text, now.state_seq)),
+    note: (op, note) => act((now) => commands.setOpNote(bank, id, op.op_id, note, now.state_seq)),
+    resolve: (op, choice) =>
+      act((now) => commands.resolveConflict(bank, id, op.op_id, choice, now.state_seq)),
+    fault,
+    clearFault: () => setFault(null),
+  };
+}
+
+/** The operations whose decision changed, with what it was. */
+function changes(before: ProposalView, after: ProposalView): Step {
+  const now = new Map(decidable(after).map((op) => [op.op_id, op.decision]));
+  return decidable(before)
+    .filter(({ op_id, decision }) => now.get(op_id) !== decision)
+    .map(({ op_id, decision }) => ({ op_id, decision }));
+}

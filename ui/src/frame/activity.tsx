@@ -1,0 +1,99 @@
+import { Popover } from "radix-ui";
+import { useEffect, useState } from "react";
+import { useAnnounce } from "~/components/announce";
+import { Button } from "~/components/button";
+import { StateMark } from "~/components/state";
+import { usePlatform } from "~/platform";
+import { useRead, useWrite } from "~/platform/cache";
+import type { BankId, OperationId, OperationRow, Progress } from "~/platform/wire";
+import { strings } from "./strings";
+
+/** What runs and waits in this bank; nothing is drawn while nothing does. */
+export function Activity({ bank }: { bank: BankId }) {
+  const operations = useRead("listOperations", [bank]).data ?? [];
+  const live = useProgress();
+  const running = operations.filter(({ status }) => status === "processing");
+  const waiting = operations.filter(({ status }) => status === "pending");
+  useProgressWords(running, live);
+  if (running.length + waiting.length === 0) return null;
+  return (
+    <Popover.Root>
+      <Popover.Trigger asChild>
+        <Button kind="plain" size="small">
+          <StateMark
+            mark={running.length > 0 ? "turning" : "pause"}
+            tone="accent"
+            className="size-3"
+          />
+          {running.length > 0 ? strings.running(running.length) : strings.waiting(waiting.length)}
+        </Button>
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          align="end"
+          sideOffset={4}
+          aria-label={strings.activity}
+          className="z-20 max-h-96 w-80 overflow-auto rounded-md bg-raised py-1 shadow-float"
+        >
+          {[...running, ...waiting].map((row) => (
+            <OperationLine key={row.id} row={row} progress={live.get(row.id) ?? row.progress} />
+          ))}
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+function OperationLine({ row, progress }: { row: OperationRow; progress: Progress | null }) {
+  const cancel = useWrite("cancelOperation");
+  const share =
+    progress?.processed != null && progress.total ? progress.processed / progress.total : null;
+  return (
+    <div className="flex items-center gap-2 px-3 py-2">
+      <div className="min-w-0 flex-1">
+        <p className="truncate">{strings.operation(row.operation_type, row.subject)}</p>
+        <p className="type-small truncate text-muted">
+          {progress
+            ? strings.stage(progress.detail ?? progress.stage, progress.processed, progress.total)
+            : (row.held_reason?.replaceAll("_", " ") ?? row.status)}
+        </p>
+        {share !== null && (
+          <div className="mt-1 h-1 overflow-hidden rounded-full bg-line" aria-hidden="true">
+            <div className="h-full bg-accent-text" style={{ width: `${share * 100}%` }} />
+          </div>
+        )}
+      </div>
+      <Button size="small" kind="plain" onClick={() => cancel.mutate([row.bank, row.id])}>
+        {strings.cancel}
+      </Button>
+    </div>
+  );
+}
+
+function useProgress(): ReadonlyMap<OperationId, Progress> {
+  const platform = usePlatform();
+  const [live, setLive] = useState<ReadonlyMap<OperationId, Progress>>(new Map());
+  useEffect(
+    () =>
+      platform.onProgress(({ id, progress }) =>
+        setLive((before) => new Map(before).set(id, progress)),
+      ),
+    [platform],
+  );
+  return live;
+}
+
+/** Says how far the first running operation is, at most once in three seconds. */
+function useProgressWords(running: OperationRow[], live: ReadonlyMap<OperationId, Progress>): void {
+  const announce = useAnnounce();
+  const [saidAt, setSaidAt] = useState(0);
+  const first = running[0];
+  const progress = first && live.get(first.id);
+  useEffect(() => {
+    if (!first || !progress) return;
+    const now = performance.now();
+    if (now - saidAt < 3000) return;
+    setSaidAt(now);
+    announce(strings.stage(progress.detail ?? progress.stage, progress.processed, progress.total));
+  }, [first, progress, saidAt, announce]);
+}

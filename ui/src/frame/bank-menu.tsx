@@ -1,0 +1,49 @@
+import { useNavigate } from "@tanstack/react-router";
+import { ChevronDown } from "lucide-react";
+import { Icon } from "~/components/icon";
+import { Menu, MenuItem, MenuLabel } from "~/components/menu";
+import { plural } from "~/lib/format";
+import { useRead, useWrite } from "~/platform/cache";
+import type { BankId } from "~/platform/wire";
+import { strings } from "./strings";
+
+/** The bank that is open, and the way to another. */
+export function BankMenu({ bank }: { bank: BankId }) {
+  const banks = useRead("listBanks", []).data ?? [];
+  const remember = useWrite("openBank");
+  const navigate = useNavigate();
+  const name = banks.find(({ id }) => id === bank)?.name ?? bank;
+  const open = (next: BankId) => {
+    remember.mutate([next]);
+    void navigate({
+      to: "/b/$bank/review/{-$proposal}",
+      params: { bank: next, proposal: undefined },
+    });
+  };
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button
+          type="button"
+          id="bank-menu"
+          aria-label={strings.switchBank(name)}
+          className="inline-flex h-(--control) min-w-0 items-center gap-2 rounded-md px-2 font-semibold hover:bg-hover"
+        >
+          <span className="truncate">{name}</span>
+          <Icon of={ChevronDown} small />
+        </button>
+      }
+    >
+      <MenuLabel>{strings.banks}</MenuLabel>
+      {banks.map((row) => (
+        <MenuItem key={row.id} onSelect={() => open(row.id)}>
+          <span className="flex items-baseline gap-3">
+            <span className={row.id === bank ? "font-semibold" : undefined}>{row.name}</span>
+            <span className="type-small ml-auto text-faint">{plural(row.facts, "fact")}</span>
+          </span>
+        </MenuItem>
+      ))}
+    </Menu>
+  );
+}

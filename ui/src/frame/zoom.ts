@@ -1,0 +1,25 @@
+import { useEffect } from "react";
+import { useRead, useWrite } from "~/platform/cache";
+
+/** Theme and text size of the person, put on the root; returns the way to change the size. */
+export function useZoom(): (step: number) => void {
+  const look = useRead("look", []).data;
+  const save = useWrite("setLook");
+  return (step) => {
+    if (!look) return;
+    const size = step === 0 ? 100 : Math.min(300, Math.max(50, (look.text_zoom ?? 100) + step));
+    save.mutate([{ ...look, text_zoom: size }]);
+  };
+}
+
+/** Puts the look on the root of the page, as long as the page lives. */
+export function useLook(): void {
+  const look = useRead("look", []).data;
+  useEffect(() => {
+    const root = document.documentElement;
+    if (!look) return;
+    if (look.theme === "light" || look.theme === "dark") root.dataset.theme = look.theme;
+    else delete root.dataset.theme;
+    root.style.setProperty("--zoom", String((look.text_zoom ?? 100) / 100));
+  }, [look]);
+}

@@ -1,0 +1,102 @@
+/**
+ * Every command of the page: its words, its group, its keys, the screen it belongs to. Bindings,
+ * palette, buttons' hints and the sheet of keys all read this table; nothing else names a key.
+ *
+ * Keys: `mod` is Ctrl, on a Mac Command. A blank separates the strokes of a sequence (`g r`).
+ * Letters are written small; `shift+j` is the large one. Signs are written as they are typed (`?`).
+ */
+
+export interface CommandSpec {
+  /** What it does, as an instruction. */
+  words: string;
+  /** Heading in palette and sheet. */
+  group: Group;
+  /** Each way to call it; the first is the one that is shown. */
+  keys: readonly string[];
+  /** Left out of the palette: it moves a focus and makes no sense from there. */
+  keysOnly?: boolean;
+}
+
+export type Group = "Everywhere" | "Go to" | "Review" | "Models" | "Model";
+
+const commands = {
+  "app.palette": {
+    words: "Search or run a command",
+    group: "Everywhere",
+    keys: ["mod+k"],
+    keysOnly: true,
+  },
+  "app.help": { words: "Keys of this screen", group: "Everywhere", keys: ["?"] },
+  "app.banks": { words: "Switch bank", group: "Everywhere", keys: ["mod+b"] },
+  "app.zoomIn": { words: "Larger text", group: "Everywhere", keys: ["mod+=", "mod++"] },
+  "app.zoomOut": { words: "Smaller text", group: "Everywhere", keys: ["mod+-"] },
+  "app.zoomReset": { words: "Text at its own size", group: "Everywhere", keys: ["mod+0"] },
+  "app.nextPane": { words: "Next pane", group: "Everywhere", keys: ["f6"], keysOnly: true },
+  "app.previousPane": {
+    words: "Previous pane",
+    group: "Everywhere",
+    keys: ["shift+f6"],
+    keysOnly: true,
+  },
+
+  "go.review": { words: "Review", group: "Go to", keys: ["g r"] },
+  "go.models": { words: "Models", group: "Go to", keys: ["g m"] },
+
+  "models.new": { words: "New model", group: "Models", keys: ["n"] },
+  "models.filter": { words: "Filter models", group: "Models", keys: ["/"], keysOnly: true },
+  "models.refresh": { words: "Refresh the chosen model", group: "Models", keys: ["r"] },
+  "models.refreshAll": { words: "Refresh all that are behind", group: "Models", keys: ["shift+r"] },
+
+  "model.refresh": { words: "Refresh this model", group: "Model", keys: ["r"] },
+  "model.edit": { words: "Edit the document", group: "Model", keys: ["e"] },
+  "model.blame": { words: "Show who wrote what", group: "Model", keys: ["b"] },
+  "model.history": { words: "History", group: "Model", keys: ["h"] },
+  "model.mark": { words: "Mark this version to compare", group: "Model", keys: ["v"] },
+  "model.revert": { words: "Revert to the marked version", group: "Model", keys: ["shift+r"] },
+  "model.save": { words: "Save", group: "Model", keys: ["mod+enter"] },
+  "model.previous": { words: "Previous model", group: "Model", keys: ["["] },
+  "model.next": { words: "Next model", group: "Model", keys: ["]"] },
+  "model.tab1": { words: "Document", group: "Model", keys: ["1"], keysOnly: true },
+  "model.tab2": { words: "Evidence", group: "Model", keys: ["2"], keysOnly: true },
+  "model.tab3": { words: "Trace", group: "Model", keys: ["3"], keysOnly: true },
+  "model.tab4": { words: "History", group: "Model", keys: ["4"], keysOnly: true },
+  "model.tab5": { words: "Settings", group: "Model", keys: ["5"], keysOnly: true },
+
+  "review.next": { words: "Next operation", group: "Review", keys: ["j"], keysOnly: true },
+  "review.previous": { words: "Previous operation", group: "Review", keys: ["k"], keysOnly: true },
+  "review.nextProposal": { words: "Next proposal", group: "Review", keys: ["shift+j", "]"] },
+  "review.previousProposal": {
+    words: "Previous proposal",
+    group: "Review",
+    keys: ["shift+k", "["],
+  },
+  "review.accept": { words: "Accept this operation", group: "Review", keys: ["y"] },
+  "review.reject": { words: "Reject this operation", group: "Review", keys: ["n"] },
+  "review.defer": { words: "Defer this operation", group: "Review", keys: ["d"] },
+  "review.undecide": { words: "Leave this operation undecided", group: "Review", keys: ["u"] },
+  "review.edit": { words: "Edit the proposed text", group: "Review", keys: ["e"] },
+  "review.note": { words: "Add a note", group: "Review", keys: ["c"] },
+  "review.acceptSupported": { words: "Accept all supported", group: "Review", keys: ["shift+y"] },
+  "review.rejectRemaining": { words: "Reject all undecided", group: "Review", keys: ["shift+n"] },
+  "review.evidence": { words: "Go to the evidence", group: "Review", keys: ["o"], keysOnly: true },
+  "review.context": {
+    words: "Show more of the document around changes",
+    group: "Review",
+    keys: ["."],
+  },
+  "review.unified": { words: "View: unified", group: "Review", keys: ["1"] },
+  "review.split": { words: "View: split", group: "Review", keys: ["2"] },
+  "review.rendered": { words: "View: rendered", group: "Review", keys: ["3"] },
+  "review.result": { words: "View: result", group: "Review", keys: ["4", "5"] },
+  "review.deletions": { words: "Show or hide deletions", group: "Review", keys: ["h"] },
+  "review.wrap": { words: "Wrap long lines", group: "Review", keys: ["w"] },
+  "review.undo": { words: "Undo the last decision", group: "Review", keys: ["z", "mod+z"] },
+  "review.approve": { words: "Approve what is accepted", group: "Review", keys: ["mod+enter"] },
+  "review.rejectAll": { words: "Reject the proposal…", group: "Review", keys: ["mod+backspace"] },
+} as const satisfies Record<string, CommandSpec>;
+
+export type CommandId = keyof typeof commands;
+
+export const COMMANDS: Readonly<Record<CommandId, CommandSpec>> = commands;
+
+export const GROUPS: readonly Group[] = ["Review", "Models", "Model", "Go to", "Everywhere"];

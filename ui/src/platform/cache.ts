@@ -1,0 +1,104 @@
+/**
+ * Server state: one query per command and arguments, refetched when a commit says so and never by
+ * a timer. Each command stands in the table with what it provides (a read) or stales (a write);
+ * a `changed` event or a finished write names tags, and every open screen refetches what it shows.
+ */
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { useEffect } from "react";
+import { toReport } from "./errors";
+import { type Commands, usePlatform } from "./index";
+import { READS, type ReadName, WRITES, type WriteName } from "./tags";
+import type { BankId, CacheTag, Changed, Report } from "./wire";
+
+type Args<N extends keyof Commands> = Parameters<Commands[N]>;
+type Answer<N extends keyof Commands> = Awaited<ReturnType<Commands[N]>>;
+
+/** Asks one read command. `args` of null waits (nothing is asked yet). */
+export function useRead<N extends ReadName>(
+  name: N,
+  args: Args<N> | null,
+  options: { keepPrevious?: boolean } = {},
+): UseQueryResult<Answer<N>, Report> {
+  const { commands } = usePlatform();
+  return useQuery<Answer<N>, Report>({
+    queryKey: [name, ...(args ?? [null])],
+    queryFn: () => invoke(commands, name, args as Args<N>),
+    enabled: args !== null,
+    placeholderData: options.keepPrevious ? keepPreviousData : undefined,
+  });
+}
+
+/** Calls one write command; what it stales is refetched before the promise of the call resolves. */
+export function useWrite<N extends WriteName>(
+  name: N,
+): UseMutationResult<Answer<N>, Report, Args<N>> {
+  const { commands } = usePlatform();
+  const client = useQueryClient();
+  return useMutation<Answer<N>, Report, Args<N>>({
+    mutationKey: [name],
+    mutationFn: (args) => invoke(commands, name, args),
+    onSettled: () => invalidateTags(client, WRITES[name], null),
+  });
+}
+
+async function invoke<N extends keyof Commands>(
+  commands: Commands,
+  name: N,
+  args: Args<N>,
+): Promise<Answer<N>> {
+  try {
+    const command = commands[name] as (...args: Args<N>) => Promise<Answer<N>>;
+    return await command(...args);
+  } catch (refused) {
+    throw toReport(refused);
+  }
+}
+
+/** Refetches every open query that shows one of these tags, of this bank or of all banks. */
+export function invalidateTags(
+  client: QueryClient,
+  tags: readonly CacheTag[],
+  bank: BankId | null,
+): Promise<void> {
+  return client.invalidateQueries({
+    predicate: ({ queryKey: [name, ...args] }) =>
+      READS[name as ReadName]?.some((tag) => tags.includes(tag)) === true &&
+      (bank === null || typeof args[0] !== "string" || args.includes(bank)),
+  });
+}
+
+/** Listens to what commits have changed, for as long as the page lives. */
+export function useInvalidation(): void {
+  const platform = usePlatform();
+  const client = useQueryClient();
+  useEffect(
+    () =>
+      platform.onChanged(({ bank, tags }: Changed) => {
+        void invalidateTags(client, tags, bank);
+      }),
+    [platform, client],
+  );
+}
+
+export function makeQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        // Fresh until a commit says otherwise.
+        staleTime: Number.POSITIVE_INFINITY,
+        retry: false,
+        refetchOnWindowFocus: false,
+        networkMode: "always",
+      },
+      mutations: { retry: false, networkMode: "always" },
+    },
+  });
+}

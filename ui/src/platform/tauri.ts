@@ -1,0 +1,34 @@
+/** The program behind the page. The only file besides the bindings that knows the shell. */
+import { Channel } from "@tauri-apps/api/core";
+import { listen } from "@tauri-apps/api/event";
+import { open } from "@tauri-apps/plugin-dialog";
+import { openUrl } from "@tauri-apps/plugin-opener";
+import type { Platform } from "./index";
+import { type Changed, commands, type OperationProgress, type RunEvent } from "./wire";
+
+/** Listening begins at once and ends as soon as both the handle has come and stop was called. */
+function subscribe<T>(event: string, hear: (payload: T) => void): () => void {
+  const stop = listen<T>(event, ({ payload }) => hear(payload));
+  return () => {
+    void stop.then((end) => end());
+  };
+}
+
+export const tauri: Platform = {
+  commands,
+  onChanged: (hear) => subscribe<Changed>("changed", hear),
+  onProgress: (hear) => subscribe<OperationProgress>("operation-progress", hear),
+  channel: (hear) => {
+    const channel = new Channel<RunEvent>();
+    channel.onmessage = hear;
+    return channel;
+  },
+  chooseFiles: async ({ title, folders = false, endings }) => {
+    const filters = endings ? [{ name: title, extensions: endings }] : undefined;
+    return open({ title, directory: folders, multiple: true, filters });
+  },
+  openOutside: (url) => openUrl(url),
+  reportDrawn: async () => {
+    await commands.pageDrawn();
+  },
+};

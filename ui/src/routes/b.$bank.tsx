@@ -1,0 +1,17 @@
+import { createFileRoute, Outlet } from "@tanstack/react-router";
+import { Frame } from "~/frame/frame";
+import type { BankId } from "~/platform/wire";
+
+export const Route = createFileRoute("/b/$bank")({
+  params: { parse: ({ bank }) => ({ bank: bank as BankId }) },
+  component: Bank,
+});
+
+function Bank() {
+  const { bank } = Route.useParams();
+  return (
+    <Frame bank={bank} key={bank}>
+      <Outlet />
+    </Frame>
+  );
+}
