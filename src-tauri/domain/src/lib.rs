@@ -29,6 +29,7 @@ pub mod short_ids;
 pub mod staleness;
 pub mod tag_group;
 pub mod tags;
+pub mod temporal;
 pub mod text;
 pub mod time;
 pub mod tokens;

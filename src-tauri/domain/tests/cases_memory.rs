@@ -4,8 +4,6 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use chrono::{NaiveDate, NaiveDateTime};
-use domain::Instant;
 use domain::chunking::{ChunkKind, ChunkLimits, chunk_document, match_chunks};
 use domain::consolidation::{
     Bisection, InvalidateMode, ScopeRule, ShownObservation, SourceTimes, invalidate, merge_times,
@@ -16,7 +14,7 @@ use domain::entities::{
     resolve,
 };
 use serde_json::{Value, json};
-use support::{run, same, texts};
+use support::{moment, run, same, texts};
 
 fn number(value: &Value) -> Result<usize, String> {
     value.as_u64().and_then(|n| usize::try_from(n).ok()).ok_or_else(|| format!("{value}: a count"))
@@ -59,16 +57,6 @@ fn chunks(case: &Value) -> Result<(), String> {
     } else {
         Err(format!("kind {kind:?}, want {known:?}"))
     }
-}
-
-fn moment(value: &Value) -> Result<Option<Instant>, String> {
-    let Some(text) = value.as_str() else { return Ok(None) };
-    let bare = text.trim_end_matches('Z');
-    bare.parse::<NaiveDateTime>()
-        .ok()
-        .or_else(|| bare.parse::<NaiveDate>().ok().and_then(|day| day.and_hms_opt(0, 0, 0)))
-        .map(|at| Some(at.and_utc()))
-        .ok_or_else(|| format!("{text:?} is no moment"))
 }
 
 fn kind_of(name: &Value) -> NameKind {

@@ -1,8 +1,12 @@
 //! Runs files of cases: from the folder that `CASES_DIR` names, else from `tests/cases` of the
 //! repository. Every case is run and every failure told, not only the first.
 
+#![allow(dead_code, reason = "each runner uses a part of this")]
+
 use std::path::PathBuf;
 
+use chrono::{NaiveDate, NaiveDateTime};
+use domain::Instant;
 use serde_json::Value;
 
 /// The files whose name starts with `stem`, with their text. In the repository there is one; a
@@ -87,4 +91,15 @@ pub(crate) fn texts(value: &Value) -> Vec<String> {
         .as_array()
         .map(|items| items.iter().map(|item| item.as_str().expect("text").to_owned()).collect())
         .unwrap_or_default()
+}
+
+/// A moment written as a day or as a day with a time, both taken as UTC; null is none.
+pub(crate) fn moment(value: &Value) -> Result<Option<Instant>, String> {
+    let Some(text) = value.as_str() else { return Ok(None) };
+    let bare = text.trim_end_matches('Z');
+    bare.parse::<NaiveDateTime>()
+        .ok()
+        .or_else(|| bare.parse::<NaiveDate>().ok().and_then(|day| day.and_hms_opt(0, 0, 0)))
+        .map(|at| Some(at.and_utc()))
+        .ok_or_else(|| format!("{text:?} is no moment"))
 }
