@@ -1,6 +1,7 @@
 //! The vocabulary and the arithmetic. No clock, no files, no network: every function gives the same
 //! answer twice.
 
+<<<<<<< HEAD
 pub mod bank;
 pub mod cache;
 pub mod chunking;
@@ -11,6 +12,10 @@ pub mod cron;
 pub mod directives;
 pub mod disposition;
 pub mod entities;
+=======
+pub mod delta;
+pub mod document;
+>>>>>>> 6eace8a (Add the structured document and its delta operations)
 pub mod fault;
 pub mod fusion;
 pub mod fuzzy;
@@ -18,6 +23,7 @@ pub mod guards;
 pub mod id;
 pub mod json;
 pub mod memory;
+<<<<<<< HEAD
 pub mod model;
 pub mod reflect;
 pub mod refresh;
@@ -31,6 +37,9 @@ pub mod tag_group;
 pub mod tags;
 pub mod temporal;
 pub mod text;
+=======
+pub mod proposal;
+>>>>>>> 6eace8a (Add the structured document and its delta operations)
 pub mod time;
 pub mod tokens;
 pub mod tool_calls;
