@@ -1,7 +1,6 @@
 //! The vocabulary and the arithmetic. No clock, no files, no network: every function gives the same
 //! answer twice.
 
-<<<<<<< HEAD
 pub mod bank;
 pub mod cache;
 pub mod chunking;
@@ -9,13 +8,11 @@ pub mod citations;
 pub mod cleaning;
 pub mod consolidation;
 pub mod cron;
+pub mod delta;
 pub mod directives;
 pub mod disposition;
-pub mod entities;
-=======
-pub mod delta;
 pub mod document;
->>>>>>> 6eace8a (Add the structured document and its delta operations)
+pub mod entities;
 pub mod fault;
 pub mod fusion;
 pub mod fuzzy;
@@ -23,8 +20,8 @@ pub mod guards;
 pub mod id;
 pub mod json;
 pub mod memory;
-<<<<<<< HEAD
 pub mod model;
+pub mod proposal;
 pub mod reflect;
 pub mod refresh;
 pub mod schedule;
@@ -37,9 +34,6 @@ pub mod tag_group;
 pub mod tags;
 pub mod temporal;
 pub mod text;
-=======
-pub mod proposal;
->>>>>>> 6eace8a (Add the structured document and its delta operations)
 pub mod time;
 pub mod tokens;
 pub mod tool_calls;
