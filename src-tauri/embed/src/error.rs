@@ -42,6 +42,18 @@ pub enum Error {
     /// The bundled embedder broke off in the middle of a batch.
     #[error("the bundled embedder broke off")]
     Stopped,
+    /// The address given for an endpoint is none.
+    #[error("the endpoint's address cannot be used: {what}")]
+    Address {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The key store did not give the endpoint's key.
+    #[error("the endpoint's key could not be read: {what}")]
+    Key {
+        /// The store's reason, without the key.
+        what: String,
+    },
     /// The endpoint did not answer.
     #[error("the endpoint could not be reached")]
     Unreachable {

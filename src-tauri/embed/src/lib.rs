@@ -2,13 +2,16 @@
 //! never decides a product rule: what a cosine means for a rule stands in [`Thresholds`], beside
 //! the embedder that produced it.
 //!
-//! [`Bundled`] is the embedder that ships with the program. [`Hash`] needs no files and serves tests and the "lite" choice; [`Cached`] keeps the vectors of
+//! [`Bundled`] is the embedder that ships with the program, [`Remote`] one behind an endpoint. [`Hash`] needs no files and serves tests and the "lite" choice; [`Cached`] keeps the vectors of
 //! recent queries in front of any other embedder.
 
 mod cache;
 mod e5;
 mod error;
 mod hash;
+mod http;
+mod remote;
+mod rerank;
 mod thresholds;
 
 use std::sync::Arc;
@@ -20,6 +23,9 @@ pub use cache::Cached;
 pub use e5::{Bundled, Pin};
 pub use error::Error;
 pub use hash::Hash;
+pub use http::{KeySource, NoKey};
+pub use remote::{Protocol, Remote, RemoteConfig};
+pub use rerank::{RemoteReranker, RerankConfig, Scale};
 pub use thresholds::Thresholds;
 
 /// What a text is to the search. Models trained on pairs want each side marked by its prefix.
