@@ -1,5 +1,6 @@
-// npm run check: everything that npm test runs, without installing anything first.
+// npm run check [-- step…]: everything that npm test runs, or the steps named, without installing
+// anything first.
 
 import { check } from "./checks.mjs";
 
-await check();
+await check(process.argv.slice(2));
