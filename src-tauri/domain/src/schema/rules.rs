@@ -281,5 +281,10 @@ pub(super) fn compile(form: &Value) -> Result<jsonschema::Validator, Vec<SchemaF
         .should_validate_formats(true)
         .should_ignore_unknown_formats(true)
         .build(form)
-        .map_err(|error| vec![malformed(error.instance_path().as_str(), error.to_string())])
+        .map_err(|error| {
+            // What only fails to compile, like a regular expression, is placed in the schema itself.
+            let instance = error.instance_path().as_str();
+            let place = if instance.is_empty() { error.schema_path().as_str() } else { instance };
+            vec![malformed(place, error.to_string())]
+        })
 }
