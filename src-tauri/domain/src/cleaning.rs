@@ -201,7 +201,7 @@ fn without_id_object(text: &str) -> Option<&str> {
     if let Some(body) = text.strip_suffix("```") {
         let open = body.rfind("```")?;
         let head_ok = body[..open].is_empty() || body[..open].trim_end_matches(' ').ends_with('\n');
-        let inside = body[open + 3..].split_once('\n').map(|(_, inside)| inside)?;
+        let inside = body[open + 3..].trim_start_matches(|c: char| c.is_ascii_alphanumeric());
         return (head_ok && is_id_object(inside)).then(|| &text[..open]);
     }
     // Bare: the arguments of these keys are lists of strings, so the last `{` opens the object.
@@ -212,7 +212,7 @@ fn without_id_object(text: &str) -> Option<&str> {
 fn without_id_list(text: &str) -> Option<&str> {
     const DECORATION: [char; 6] = ['"', '\'', '`', '*', '_', ' '];
     // Several lists may stand on one line, with commas between them.
-    let list = text.trim_end_matches([',', ';', '*', '`', ' ']);
+    let list = text.trim_end_matches([',', ';', ' ']);
     let open = list.ends_with(']').then(|| list.rfind('[')).flatten()?;
     let head = list[..open].trim_end_matches(DECORATION);
     let head = head.strip_suffix([':', '='])?.trim_end_matches(DECORATION);
@@ -353,6 +353,8 @@ mod tests {
         assert_eq!(cleaned("Six.\n- **memory_ids:** [\"a\"]"), "Six.");
         assert_eq!(cleaned("Six.\n\"memory_ids\": [\"a\"],\n\"observation_ids\": []"), "Six.");
         assert_eq!(cleaned("Six.\n\n{\"memory_ids\": [\"a\"]}\n"), "Six.");
+        assert_eq!(cleaned("Six.\n```json {\"memory_ids\": [\"a\"]}```"), "Six.");
+        assert_eq!(cleaned("Six.\nmemory_ids: [\n  \"a\"\n]"), "Six.");
         assert_eq!(cleaned("Six.\ndone({\"answer\": \"call done({}) now\"})"), "Six.");
         assert_eq!(cleaned("Six.\ndone({'answer': 'x'})"), "Six.");
         assert_eq!(cleaned("Six.\n<tool_call>{}</tool_call>\n<tool_call>x</tool_call>"), "Six.");
@@ -365,6 +367,7 @@ mod tests {
             "{}",
             "see abandone({\"x\": 1})",
             "my_memory_ids: [1]",
+            "Set the field `memory_ids: []`",
         ] {
             assert_eq!(cleaned(prose), prose);
         }

@@ -243,6 +243,7 @@ const OVERFLOW_CODES: &[&str] = &[
     "context_overflow",
     "prompt_too_long",
     "input_too_long",
+    "exceed_context_size",
 ];
 const RATE_CODES: &[&str] =
     &["resource_exhausted", "rate_limit", "too_many_requests", "quota", "throttl"];
@@ -266,6 +267,10 @@ const OVERFLOW_WORDS: &[&str] = &[
     "input is too long",
     "too many tokens in",
     "exceeds the context window",
+    // What Gemini, llama.cpp and Anthropic say beside the above.
+    "exceeds the maximum number of tokens",
+    "exceeds the available context size",
+    "exceed context limit",
 ];
 const RATE_WORDS: &[&str] = &["resource_exhausted", "rate limit", "quota"];
 const PER_MINUTE_WORDS: &[&str] = &["tokens per minute", "tokens per min", "tokens/min", "(tpm)"];
@@ -363,6 +368,10 @@ mod tests {
         assert_eq!(class(None, Some("429"), "slow down"), Class::RateLimited);
         assert_eq!(class(Some(500), Some("server_error"), "Request timed out."), Class::Timeout);
         assert_eq!(class(Some(500), None, "boom"), Class::Other);
+        assert_eq!(
+            class(Some(413), None, "Request too large: limit 6000 tokens per minute (TPM)"),
+            Class::RateLimited
+        );
     }
 
     #[test]

@@ -142,6 +142,8 @@ fn isolation(case: &Value) -> Value {
             consolidated.extend(batch);
         }
     }
+    // Which facts came through is a set; the calls are the rule.
+    consolidated.sort();
     json!({"calls": calls, "consolidated": consolidated, "failed": parts.failed()})
 }
 
@@ -149,7 +151,8 @@ fn actions(case: &Value) -> Result<Value, String> {
     let facts = texts(&case["facts"]);
     let text_of = |id: &str| case["shown_text"][id].as_str().unwrap_or_default().to_owned();
     // Either one list for the whole batch, or a list for each fact.
-    let shown: Vec<ShownObservation> = match &case["shown"] {
+    let by_fact = ["shown_for", "shown_by_fact"].into_iter().find_map(|key| case.get(key));
+    let shown: Vec<ShownObservation> = match by_fact.unwrap_or(&case["shown"]) {
         Value::Object(by_fact) => {
             let ids: BTreeSet<String> = by_fact.values().flat_map(texts).collect();
             let found = |id: &str| {
@@ -249,6 +252,14 @@ fn consolidation() {
                 let scopes = rule
                     .and_then(|rule| scopes(&tags, &rule).map_err(|fault| fault.word().to_owned()));
                 match scopes {
+                    // The order of listed scopes is nobody's concern.
+                    Ok(scopes) if case["spec"].is_array() => {
+                        let set = |value: &Value| {
+                            let lists = value.as_array().cloned().unwrap_or_default();
+                            lists.iter().map(texts).collect::<BTreeSet<_>>()
+                        };
+                        return same(&json!(set(&json!(scopes))), &json!(set(want)));
+                    }
                     Ok(scopes) => json!(scopes),
                     Err(word) if want.is_null() || want.get("error").is_some() => {
                         let named = want.get("error").is_none_or(|error| *error == word);

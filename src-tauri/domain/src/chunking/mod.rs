@@ -122,11 +122,16 @@ mod tests {
 
     // Prose with every separator of the rule, wide characters and stray brackets.
     fn prose() -> impl Strategy<Value = String> {
-        "([a-zé語]{1,9}(\\. |! |\\? |; |, | |\n|\n\n|\r\n|\t)){0,40}[a-z{\\[\"]{0,5}"
+        const WORDS: [&str; 8] = ["a", "to", "kayak", "é語", "日本語テキスト", "{x", "[1", "\"q\""];
+        const GAPS: [&str; 11] =
+            [". ", "! ", "? ", "; ", ", ", " ", "\n", "\n\n", "\r\n", "\t", "\n \n"];
+        prop::collection::vec((0..WORDS.len(), 0..GAPS.len()), 0..40).prop_map(|parts| {
+            parts.into_iter().map(|(word, gap)| format!("{}{}", WORDS[word], GAPS[gap])).collect()
+        })
     }
 
     fn turns_text() -> impl Strategy<Value = String> {
-        prop::collection::vec("[a-z ,.\\\\\"é\n]{0,60}", 1..8).prop_map(|contents| {
+        prop::collection::vec(prose(), 1..8).prop_map(|contents| {
             let turns: Vec<_> = contents
                 .iter()
                 .map(|content| serde_json::json!({"role": "user", "content": content}))
