@@ -2,7 +2,7 @@
 //! remembers it; notices a prompt that was cut without a word; asks once more with thinking
 //! switched the other way when a reply is all reasoning and no answer.
 
-use crate::chat::{ChatReply, ChatRequest, Message, Thinking};
+use crate::chat::{ChatReply, ChatRequest, Finish, Message, Thinking};
 use crate::error::Error;
 use crate::learnt::{Learnt, LearntKey};
 use crate::steps::{Down, Steps};
@@ -60,12 +60,13 @@ impl<P: Provider> Adapting<P> {
         }
     }
 
-    /// The reply after switching thinking, if that gives one.
+    /// The reply after switching thinking, if that gives one. `cut` tells that the first reply
+    /// reached its output limit while it reasoned, which says nothing about the model.
     async fn switched(
         &self,
         req: &ChatRequest,
-        steps: &mut Steps,
-        thinking: Thinking,
+        steps: &Steps,
+        (thinking, cut): (Thinking, bool),
         out: &mut dyn ChatSink,
         cancel: &CancellationToken,
     ) -> Result<Option<ChatReply>, Error> {
@@ -84,6 +85,9 @@ impl<P: Provider> Adapting<P> {
         };
         if reply.is_empty() {
             return Ok(None);
+        }
+        if cut {
+            return Ok(Some(reply));
         }
         let word = if thinking == Thinking::On { "on" } else { "off" };
         let why = "the reply was empty with thinking the other way";
@@ -160,7 +164,8 @@ impl<P: Provider> Provider for Adapting<P> {
         }
         let reasoned = !reply.reasoning.is_empty();
         let Some(other) = steps.other_thinking(&sent, reasoned) else { return Ok(reply) };
-        match self.switched(&req, &mut steps, other, out, cancel).await? {
+        let cut = reply.finish == Finish::Length;
+        match self.switched(&req, &steps, (other, cut), out, cancel).await? {
             Some(better) => self.checked(&req, better),
             None => Ok(reply),
         }
@@ -382,6 +387,16 @@ mod tests {
         let req = ChatRequest::new("t", vec![Message::user("?")]);
         assert!(never.ask(req).await.unwrap().is_empty());
         assert!(never.learnt.entries().is_empty());
+    }
+
+    #[tokio::test]
+    async fn reasoning_that_hit_the_output_limit_teaches_nothing() {
+        let cut =
+            ChatReply { reasoning: "plan".into(), finish: Finish::Length, ..ChatReply::default() };
+        let trial = Trial::new([Step::reply(cut), Step::text("Yes")]);
+        let req = ChatRequest::new("t", vec![Message::user("?")]);
+        assert_eq!(trial.ask(req).await.unwrap().text, "Yes");
+        assert!(trial.learnt.entries().is_empty());
     }
 
     #[tokio::test]

@@ -12,6 +12,8 @@ mod answer;
 mod anthropic;
 mod assemble;
 mod chat;
+mod check;
+mod discover;
 mod endpoint;
 mod error;
 mod exchange;
@@ -20,6 +22,7 @@ mod gate;
 mod learnt;
 mod ollama;
 mod openai;
+mod report;
 mod retry;
 #[cfg(any(test, feature = "scripted"))]
 pub mod scripted;
@@ -28,6 +31,7 @@ mod thinking;
 mod timer;
 mod transport;
 mod window;
+mod words;
 
 pub use adapt::Adapting;
 pub use address::{Address, Protocol};
@@ -36,12 +40,15 @@ pub use chat::{
     AssistantTurn, ChatReply, ChatRequest, Finish, Message, ResponseFormat, Thinking, Tool,
     ToolCall, ToolChoice, ToolResult, Urgency, Usage,
 };
+pub use check::{Checked, check};
+pub use discover::{FoundModel, FoundServer, PLACES, Place, ServerKind, discover};
 pub use endpoint::{Endpoint, Key, KeySource, Limits, NoKey};
 pub use error::{Answer, Class, Error, classify};
 pub use gate::Gate;
 pub use learnt::{Learnt, LearntKey, Remembered};
 pub use ollama::{DEFAULT_OLLAMA_WINDOW, Ollama};
 pub use openai::OpenAi;
+pub use report::{CheckItem, CheckLine, CheckReport, Verdict};
 pub use retry::{RetryPolicy, Retrying};
 pub use timer::{Timer, TokioTimer};
 pub use window::Window;

@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod anthropic;
+mod discovery;
 mod fitted;
 mod ollama;
 mod openai;
 mod server;
+mod setup;
 mod stream;
 mod transport;
 
