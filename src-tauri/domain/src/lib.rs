@@ -1,6 +1,7 @@
 //! The vocabulary and the arithmetic. No clock, no files, no network: every function gives the same
 //! answer twice.
 
+pub mod answer;
 pub mod bank;
 pub mod cache;
 pub mod chunking;
@@ -13,7 +14,9 @@ pub mod directives;
 pub mod disposition;
 pub mod document;
 pub mod entities;
+pub mod estimate;
 pub mod fault;
+pub mod forced;
 pub mod fusion;
 pub mod fuzzy;
 pub mod guards;
