@@ -272,6 +272,7 @@ CREATE TABLE topup_queue (
     memory_id INTEGER PRIMARY KEY REFERENCES memory (id) ON DELETE CASCADE,
     queued_at INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX topup_queue_order ON topup_queue (queued_at, memory_id);
 
 -- kind: 0 regular, 1 label.
 CREATE TABLE entity (
@@ -563,6 +564,7 @@ CREATE TABLE refresh_run (
     started_at INTEGER NOT NULL,
     finished_at INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX refresh_run_kept ON refresh_run (id) WHERE dry_run = 1 AND result IS NOT NULL;
 CREATE INDEX refresh_run_order ON refresh_run (model_id, id DESC);
 
 CREATE TABLE kb_node (
@@ -657,6 +659,7 @@ CREATE TABLE reflect_run (
     started_at INTEGER NOT NULL,
     finished_at INTEGER
 ) STRICT;
+CREATE INDEX reflect_run_going ON reflect_run (id) WHERE status = 'running';
 CREATE INDEX reflect_run_order ON reflect_run (bank_id, id DESC);
 
 CREATE TABLE llm_request (

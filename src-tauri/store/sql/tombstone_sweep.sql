@@ -1,4 +1,4 @@
-DELETE FROM tombstone
+DELETE /* whole file */ FROM tombstone
 WHERE at < ?1
   AND NOT EXISTS (
       SELECT 1 FROM model_citation c WHERE c.memory_uid = tombstone.memory_uid

@@ -242,9 +242,9 @@ impl Store {
     /// Those of writing.
     pub async fn tidy(&self) -> Result<()> {
         self.submit(self.inner.writer.as_ref(), |conn| {
+            refresh_statistics(conn)?;
             conn.execute_batch(
-                "PRAGMA optimize;
-                 INSERT INTO fts_memory (fts_memory, rank) VALUES ('merge', 200);
+                "INSERT INTO fts_memory (fts_memory, rank) VALUES ('merge', 200);
                  PRAGMA incremental_vacuum(200);",
             )?;
             Ok(())
@@ -301,10 +301,28 @@ fn spawn(
         }
         if optimize {
             // Statistics are a comfort; a failure to refresh them at the end is not news.
-            let _ = conn.execute_batch("PRAGMA optimize;");
+            let _ = refresh_statistics(&conn);
         }
     })?;
     Ok(thread)
+}
+
+/// Below this many memories no statistics are kept: what the planner assumes without them is right
+/// for a large file and harmless in a small one, while the numbers of a small file are wrong for
+/// what it grows into after one import.
+const STATISTICS_FROM: i64 = 5_000;
+
+fn refresh_statistics(conn: &Connection) -> Result<()> {
+    let memories: i64 = conn.query_row(
+        "SELECT coalesce(sum(n), 0) FROM bank_counter
+         WHERE what IN ('world', 'experience', 'observation')",
+        [],
+        |r| r.get(0),
+    )?;
+    if memories >= STATISTICS_FROM {
+        conn.execute_batch("PRAGMA optimize;")?;
+    }
+    Ok(())
 }
 
 fn read_on<T, E: From<Error>>(
@@ -356,10 +374,10 @@ fn write_on<T, E: From<Error>>(
 
 /// Ends a transaction if one is still open: some faults (a full disk) end it by themselves.
 fn end(conn: &Connection, how: &str) {
-    if !conn.is_autocommit() {
-        if let Err(error) = conn.execute_batch(how) {
-            tracing::error!(%error, how, "a transaction could not be ended");
-        }
+    if !conn.is_autocommit()
+        && let Err(error) = conn.execute_batch(how)
+    {
+        tracing::error!(%error, how, "a transaction could not be ended");
     }
 }
 

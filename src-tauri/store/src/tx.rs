@@ -29,7 +29,10 @@ impl<'c> ReadTx<'c> {
 
     /// The statement, from the connection's cache.
     pub(crate) fn prepare(&self, sql: &str) -> Result<CachedStatement<'c>> {
-        Ok(self.conn.prepare_cached(sql)?)
+        let statement = self.conn.prepare_cached(sql)?;
+        #[cfg(test)]
+        crate::tests::plan::check(self.conn, sql);
+        Ok(statement)
     }
 
     /// The only row.

@@ -48,10 +48,10 @@ fn signals(tx: &WriteTx<'_>, memory: &Indexed<'_>) -> Result<String> {
         |r| Ok((r.get::<_, String>(0)?, r.get::<_, i64>(1)?)),
     )?;
     for (name, kind) in &mut words {
-        if *kind == 1 {
-            if let Some((_, value)) = name.split_once(':') {
-                *name = value.to_owned();
-            }
+        if *kind == 1
+            && let Some((_, value)) = name.split_once(':')
+        {
+            *name = value.to_owned();
         }
     }
     let mut parts: Vec<String> = words.into_iter().map(|(name, _)| name).collect();
@@ -159,17 +159,17 @@ pub fn verify(tx: &ReadTx<'_>, embedder: Option<EmbedderKey>) -> Result<IndexFau
     let count = |sql: &str| tx.one(sql, [], |r| crate::row::count(r, 0));
     Ok(IndexFaults {
         missing_text: count(
-            "SELECT count(*) FROM memory m WHERE m.state = 0
+            "SELECT /* whole file */ count(*) FROM memory m WHERE m.state = 0
                AND NOT EXISTS (SELECT 1 FROM fts_memory_docsize f WHERE f.id = m.id)",
         )?,
         stray_text: count(
-            "SELECT count(*) FROM fts_memory_docsize f WHERE NOT EXISTS
+            "SELECT /* whole file */ count(*) FROM fts_memory_docsize f WHERE NOT EXISTS
                (SELECT 1 FROM memory m WHERE m.id = f.id AND m.state = 0)",
         )?,
         stray_vectors: match embedder {
             None => 0,
             Some(key) => count(&format!(
-                "SELECT count(*) FROM {}_rowids v WHERE NOT EXISTS
+                "SELECT /* whole file */ count(*) FROM {}_rowids v WHERE NOT EXISTS
                    (SELECT 1 FROM memory m WHERE m.id = v.rowid AND m.state = 0)",
                 key.memory_table()
             ))?,
@@ -184,7 +184,8 @@ pub fn rebuild_text(tx: &WriteTx<'_>) -> Result<u32> {
          INSERT INTO fts_trigram (fts_trigram) VALUES ('delete-all');",
     )?;
     let mut statement = tx.prepare(
-        "SELECT id, text, context, occurred_start, occurred_end FROM memory WHERE state = 0",
+        "SELECT /* whole file */ id, text, context, occurred_start, occurred_end
+         FROM memory WHERE state = 0",
     )?;
     let mut rows = statement.query([])?;
     let mut done = 0;

@@ -292,7 +292,7 @@ pub fn list(
 pub fn with_trigger(tx: &ReadTx<'_>, keys: &[&str]) -> Result<Vec<ModelHead>> {
     tx.list(
         &format!(
-            "SELECT {HEAD} FROM mental_model m
+            "SELECT /* whole file */ {HEAD} FROM mental_model m
              WHERE EXISTS (SELECT 1 FROM json_each(?1) k
                            WHERE json_type(m.trigger, '$.' || k.value) NOT IN ('null', 'false'))
              ORDER BY m.id"

@@ -64,14 +64,15 @@ pub fn submit(
         if let Some(waiting) = with_key(tx, bank, key, OperationStatus::Pending)? {
             return Ok(Submitted::JoinedPending(join(tx, &waiting, new, now)?));
         }
-        if new.joins_running && new.automatic {
-            if let Some(running) = with_key(tx, bank, key, OperationStatus::Processing)? {
-                tx.run(
-                    "UPDATE operation SET rerun = 1, updated_at = ?2 WHERE id = ?1",
-                    (running.key, to_millis(now)),
-                )?;
-                return Ok(Submitted::JoinedRunning(told(tx, running.key)?));
-            }
+        if new.joins_running
+            && new.automatic
+            && let Some(running) = with_key(tx, bank, key, OperationStatus::Processing)?
+        {
+            tx.run(
+                "UPDATE operation SET rerun = 1, updated_at = ?2 WHERE id = ?1",
+                (running.key, to_millis(now)),
+            )?;
+            return Ok(Submitted::JoinedRunning(told(tx, running.key)?));
         }
     }
     let key = OperationKey(tx.insert(
@@ -347,10 +348,10 @@ pub fn requeue(
     if operation.status != OperationStatus::Processing {
         return Err(state_fault(&operation));
     }
-    if let Some(dedupe) = &operation.dedupe_key {
-        if let Some(waiting) = with_key(tx, operation.bank, dedupe, OperationStatus::Pending)? {
-            return fold(tx, &operation, &waiting, error, now);
-        }
+    if let Some(dedupe) = &operation.dedupe_key
+        && let Some(waiting) = with_key(tx, operation.bank, dedupe, OperationStatus::Pending)?
+    {
+        return fold(tx, &operation, &waiting, error, now);
     }
     tx.run(
         "UPDATE operation SET status = 'pending', next_retry_at = ?2, held_reason = ?3,
@@ -451,12 +452,11 @@ pub fn retry(tx: &WriteTx<'_>, bank: BankKey, id: &OperationId, now: Instant) ->
         OperationStatus::Pending if operation.next_retry_at.is_some_and(|at| at > now) => {}
         _ => return Err(state_fault(&operation)),
     }
-    if operation.status != OperationStatus::Pending {
-        if let Some(key) = &operation.dedupe_key {
-            if let Some(waiting) = with_key(tx, bank, key, OperationStatus::Pending)? {
-                return Ok(waiting);
-            }
-        }
+    if operation.status != OperationStatus::Pending
+        && let Some(key) = &operation.dedupe_key
+        && let Some(waiting) = with_key(tx, bank, key, OperationStatus::Pending)?
+    {
+        return Ok(waiting);
     }
     tx.run(
         "UPDATE operation SET status = 'pending', error_reason = NULL, error_message = NULL,

@@ -1,7 +1,11 @@
 //! Tests over real files in temporary folders.
 
 mod memory;
+mod models;
 mod open;
+pub(crate) mod plan;
+mod program;
+mod queue;
 mod search;
 
 use std::collections::BTreeSet;
