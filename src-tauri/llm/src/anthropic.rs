@@ -49,7 +49,7 @@ impl Anthropic {
             body: None,
             headers: &[],
             key_header: KeyHeader::ApiKey,
-            limit: None,
+            limit: Some(window::LIMIT),
         }
     }
 }

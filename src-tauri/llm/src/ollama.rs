@@ -42,7 +42,7 @@ impl Ollama {
             body: body.map(|b| b.to_string()),
             headers: &[],
             key_header: KeyHeader::Bearer,
-            limit: None,
+            limit: Some(window::LIMIT),
         }
     }
 }

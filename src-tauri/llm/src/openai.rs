@@ -72,7 +72,7 @@ pub(crate) fn models(transport: &Transport) -> Outgoing<'static> {
         body: None,
         headers: &[],
         key_header: KeyHeader::Bearer,
-        limit: None,
+        limit: Some(window::LIMIT),
     }
 }
 

@@ -18,8 +18,8 @@ pub struct Window {
     pub max: Option<u32>,
 }
 
-/// Such a question is answered at once or not at all.
-const LIMIT: Duration = Duration::from_secs(5);
+/// Limit for a question about models, which is answered at once or not at all.
+pub(crate) const LIMIT: Duration = Duration::from_secs(15);
 
 /// The answer to a question that not every endpoint knows.
 pub(crate) fn known(answer: Result<Value, Error>) -> Result<Option<Value>, Error> {

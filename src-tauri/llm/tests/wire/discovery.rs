@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+/// A request line and the JSON that answers it.
+type Known = (&'static str, fn() -> Value);
+
 /// A server that answers these lines and nothing else.
-async fn server(answers: &'static [(&'static str, fn() -> Value)]) -> Server {
+async fn server(answers: &'static [Known]) -> Server {
     Server::with(|seen, _| {
         let known = answers.iter().find(|(line, _)| *line == seen.line);
         known.map_or(Reply::status(404, "no"), |(_, body)| Reply::json(&body()))
