@@ -226,3 +226,96 @@ fn join<'a>(windows: impl Iterator<Item = (&'a Vec<f32>, usize)>) -> Vec<f32> {
     normalise(&mut total);
     total
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cosine;
+
+    fn open(level: Level) -> Bundled {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.build");
+        Bundled::open_at(&folder.join(Bundled::FOLDER), level).unwrap_or_else(|error| {
+            panic!("{error}; run the set-up step first: node src-tauri/embed/fetch-weights.mjs")
+        })
+    }
+
+    async fn vectors(bundled: &Bundled, texts: &[&str], kind: Kind) -> Vec<Vec<f32>> {
+        let texts: Vec<_> = texts.iter().map(|&text| text.to_owned()).collect();
+        bundled.embed(&texts, kind, &CancellationToken::new()).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn layers_in_f32_give_nearly_the_same_vectors() {
+        let texts = [
+            "Which pump feeds the upper reservoir?",
+            "上游水库由哪台水泵供水？",
+            "Der Kühlraum lag länger als vierzig Minuten über acht Grad.",
+        ];
+        let float = vectors(&open(Level::Plain), &texts, Kind::Passage).await;
+        let chosen = vectors(&open(Level::detect()), &texts, Kind::Passage).await;
+        for (a, b) in float.iter().zip(&chosen) {
+            assert!(cosine(a, b) > 0.999, "{}", cosine(a, b));
+        }
+    }
+
+    #[tokio::test]
+    async fn meaning_is_found_across_words_and_languages() {
+        let bundled = open(Level::detect());
+        let passages = [
+            "The upper reservoir is fed by pump 4.",
+            "Das obere Becken wird von Pumpe 4 gespeist.",
+            "Marta paints her boat every spring.",
+        ];
+        let passages = vectors(&bundled, &passages, Kind::Passage).await;
+        let query = ["Which pump feeds the upper reservoir?"];
+        let query = &vectors(&bundled, &query, Kind::Query).await[0];
+        let [right, german, wrong] = [0, 1, 2].map(|i| cosine(query, &passages[i]));
+        let thresholds = bundled.thresholds();
+        assert!(right > thresholds.semantic_floor && german > thresholds.semantic_floor);
+        assert!(wrong < right.min(german) && wrong < thresholds.semantic_floor, "{wrong}");
+    }
+
+    #[test]
+    fn windows_hold_every_token_and_their_marks() {
+        let bundled = open(Level::Plain);
+        let text = "a ferry and a pump ".repeat(200);
+        let ids = bundled.token_ids(&text, Kind::Passage);
+        let windows = bundled.windows(&text, Kind::Passage);
+        assert!(ids.len() > 510 && windows.iter().all(|window| window.len() <= 512));
+        assert_eq!(
+            windows.iter().flat_map(|w| w[1..w.len() - 1].to_vec()).collect::<Vec<_>>(),
+            ids
+        );
+        assert!(windows.iter().all(|window| window[0] == 0 && window.last() == Some(&2)));
+    }
+
+    #[test]
+    fn batches_are_even_and_in_order() {
+        let windows: Vec<Vec<u32>> = [30, 20, 400, 10, 10, 100].map(|n| vec![7; n]).into();
+        let lengths = |threads| {
+            batches(windows.clone(), threads)
+                .into_iter()
+                .map(|(first, batch)| (first, batch.iter().map(Vec::len).collect::<Vec<_>>()))
+                .collect::<Vec<_>>()
+        };
+        let want = [(0, vec![30, 20]), (2, vec![400]), (3, vec![10, 10, 100])];
+        assert_eq!(lengths(2), want);
+        assert_eq!(lengths(64).len(), 4);
+        assert!(batches(Vec::new(), 2).is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_dropped_call_leaves_the_pool_working() {
+        let bundled = open(Level::detect());
+        let cancel = CancellationToken::new();
+        let long = vec!["a ferry and a pump ".repeat(2000)];
+        let call = bundled.embed(&long, Kind::Passage, &cancel);
+        let stop = async {
+            tokio::task::yield_now().await;
+            cancel.cancel();
+        };
+        let (outcome, ()) = tokio::join!(call, stop);
+        assert!(matches!(outcome, Err(Error::Cancelled)));
+        assert_eq!(vectors(&bundled, &["a ferry"], Kind::Query).await.len(), 1);
+    }
+}
