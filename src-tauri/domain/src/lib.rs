@@ -25,6 +25,7 @@ pub mod json;
 pub mod memory;
 pub mod model;
 pub mod proposal;
+pub mod provenance;
 pub mod reflect;
 pub mod refresh;
 pub mod schedule;

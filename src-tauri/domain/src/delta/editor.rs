@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::{ElementKind, OpTrace, Target, text_hash};
+use super::{ElementKind, OpTrace, Target, Write, WriteKind, text_hash};
 use crate::document::scan::left_open;
 use crate::document::{Block, Document, IdSet, LineEnd, Section};
 
@@ -407,7 +407,61 @@ impl Editor {
         needs.extend(targets.iter().filter_map(|target| target.created_by));
         let all = self.with_their_needs(needs);
         self.requires.insert(op, all.clone());
-        OpTrace { targets, requires: all.into_iter().collect() }
+        OpTrace {
+            targets,
+            requires: all.into_iter().collect(),
+            writes: self.writes(action),
+            removed: self.removed(action),
+        }
+    }
+
+    fn writes(&self, action: &Action) -> Vec<Write> {
+        let at = |section: usize, block: usize, kind| Write {
+            block_id: self.document.sections[section].blocks[block].id.clone(),
+            kind,
+        };
+        let new = |block: &NewBlock| Write { block_id: block.id.clone(), kind: WriteKind::Text };
+        match action {
+            Action::Insert { blocks, .. } | Action::AddSection { blocks, .. } => {
+                blocks.iter().map(new).collect()
+            }
+            Action::Join { section, block, .. } => vec![at(*section, *block, WriteKind::Rows)],
+            Action::Replace { section, block, more, .. } => {
+                let first = at(*section, *block, WriteKind::Text);
+                std::iter::once(first).chain(more.iter().map(new)).collect()
+            }
+            Action::ReplaceBlocks { entries, .. } => entries
+                .iter()
+                .filter_map(|entry| match entry {
+                    Entry::Keep(_) => None,
+                    Entry::New(block) => Some(new(block)),
+                })
+                .collect(),
+            Action::RemoveBlock { .. } | Action::RemoveSection { .. } | Action::Rename { .. } => {
+                Vec::new()
+            }
+        }
+    }
+
+    fn removed(&self, action: &Action) -> Vec<String> {
+        let texts = |section: &usize, gone: &dyn Fn(&Block) -> bool| {
+            let blocks = self.document.sections[*section].blocks.iter();
+            blocks.filter(|block| gone(block)).map(|block| block.text.clone()).collect()
+        };
+        match action {
+            Action::RemoveBlock { section, block } => {
+                vec![self.document.sections[*section].blocks[*block].text.clone()]
+            }
+            Action::RemoveSection { section } => texts(section, &|_| true),
+            Action::ReplaceBlocks { section, entries } => {
+                texts(section, &|block| !entries.contains(&Entry::Keep(block.id.clone())))
+            }
+            Action::Insert { .. }
+            | Action::Join { .. }
+            | Action::Replace { .. }
+            | Action::AddSection { .. }
+            | Action::Rename { .. } => Vec::new(),
+        }
     }
 
     fn with_their_needs(&self, direct: BTreeSet<u32>) -> BTreeSet<u32> {

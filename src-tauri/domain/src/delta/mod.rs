@@ -11,10 +11,13 @@ mod read;
 mod result;
 mod text;
 
+pub(crate) use apply::record as recorded;
 pub use apply::{Applied, Batch, Rules, apply_operations};
 pub use op::{CitedOp, Claim, DeltaOp, InvalidOp, OpKind, ParsedOp};
 pub use parse::{Answer, Unreadable, parse_operations};
 pub use read::{read_op, read_ops};
-pub use result::{ApplyWarning, ElementKind, OpResult, OpStatus, OpTrace, SkipReason, Target};
+pub use result::{
+    ApplyWarning, ElementKind, OpResult, OpStatus, OpTrace, SkipReason, Target, Write, WriteKind,
+};
 pub use text::{TextFault, fragments};
 pub(crate) use text::{is_table, text_hash};

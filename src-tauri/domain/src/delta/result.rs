@@ -163,4 +163,26 @@ pub struct OpTrace {
     pub targets: Vec<Target>,
     /// Indexes of operations it requires, directly or through others; rising.
     pub requires: Vec<u32>,
+    /// Blocks whose text it wrote, in order.
+    pub writes: Vec<Write>,
+    /// Texts of the blocks it took away, in order.
+    pub removed: Vec<String>,
+}
+
+/// How a block's text came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteKind {
+    /// The whole text is new.
+    Text,
+    /// Rows were added to a table; the rest of its text stays.
+    Rows,
+}
+
+/// A block written by an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Write {
+    /// The block.
+    pub block_id: String,
+    /// What was written.
+    pub kind: WriteKind,
 }

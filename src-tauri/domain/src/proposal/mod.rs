@@ -2,8 +2,15 @@
 //! makes of the document, and what becomes of it when the document or the data moves on. Pure: the
 //! engine loads, calls and stores.
 
+mod record;
+mod select;
+
+pub use record::{RunFacts, fingerprint, record_ops};
+pub use select::{Selected, SelectedOp, apply_selection, close_rejection, close_selection};
+
 use serde::{Deserialize, Serialize};
 
+use crate::Instant;
 use crate::delta::{Claim, DeltaOp, OpStatus, SkipReason, Target};
 
 /// Where a proposal stands.
@@ -211,8 +218,6 @@ pub struct ProposalOp {
     pub status: OpStatus,
     /// Why it was skipped.
     pub reason: Option<SkipReason>,
-    /// The id or field that the reason is about.
-    pub detail: Option<String>,
     /// `add_section`: the id that the section got.
     pub assigned_id: Option<String>,
     /// Ids that new blocks got, in order.
@@ -227,8 +232,8 @@ pub struct ProposalOp {
     pub requires: Vec<u32>,
     /// Indexes of operations that belong with it though neither needs the other; rising.
     pub conflicts_hint: Vec<u32>,
-    /// Operations with the same number are one change (a move).
-    pub group: Option<u32>,
+    /// Operations with the same word are one change (a move).
+    pub group: Option<String>,
     /// Facts it cites, then sources of the text it replaces or removes.
     pub evidence: Vec<OpEvidence>,
     /// Parts of its text with facts of their own.
@@ -239,6 +244,8 @@ pub struct ProposalOp {
     pub fingerprint: String,
     /// The person's word.
     pub decision: Decision,
+    /// When it was said.
+    pub decided_at: Option<Instant>,
     /// The person's note.
     pub note: Option<String>,
     /// What happened to the decision without a person.
