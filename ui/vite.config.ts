@@ -39,6 +39,7 @@ export default defineConfig({
     setupFiles: [here("./test/setup.ts")],
     include: ["src/**/*.test.{ts,tsx}"],
     css: false,
+    testTimeout: 20_000,
     restoreMocks: true,
   },
 });

@@ -1,10 +1,21 @@
 import "@testing-library/jest-dom/vitest";
-import { cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
 import { afterEach, vi } from "vitest";
+
+// A whole page is drawn in each test, on whatever machine; what fails says so in one line.
+configure({
+  asyncUtilTimeout: 8000,
+  getElementError: (message) => new Error(message?.split("\n")[0] ?? "not found"),
+});
 
 // jsdom draws nothing: what screens measure is given here, so that virtual lists show their rows.
 Object.defineProperties(HTMLElement.prototype, {
-  offsetHeight: { configurable: true, get: () => 600 },
+  offsetHeight: {
+    configurable: true,
+    get(this: HTMLElement) {
+      return this.dataset.index === undefined ? 600 : 60;
+    },
+  },
   offsetWidth: { configurable: true, get: () => 1000 },
   offsetParent: {
     configurable: true,
@@ -13,6 +24,10 @@ Object.defineProperties(HTMLElement.prototype, {
     },
   },
 });
+Object.defineProperties(Element.prototype, {
+  clientHeight: { configurable: true, get: () => 600 },
+  clientWidth: { configurable: true, get: () => 1000 },
+});
 Element.prototype.scrollIntoView = () => {};
 Element.prototype.scrollTo = () => {};
 Element.prototype.hasPointerCapture = () => false;
@@ -20,6 +35,14 @@ Element.prototype.releasePointerCapture = () => {};
 Range.prototype.getClientRects = () => [] as unknown as DOMRectList;
 Range.prototype.getBoundingClientRect = () => new DOMRect();
 window.scrollTo = () => {};
+// Without layout everything lies at one point, and the edge between panes would take each click.
+const rectOf = Element.prototype.getBoundingClientRect;
+Element.prototype.getBoundingClientRect = function (this: Element) {
+  return this.getAttribute("role") === "separator"
+    ? new DOMRect(-5000, -5000, 1, 1)
+    : rectOf.call(this);
+};
+HTMLCanvasElement.prototype.getContext = () => null;
 
 globalThis.ResizeObserver = class {
   observe() {}

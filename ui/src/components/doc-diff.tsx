@@ -2,6 +2,7 @@ import { ChevronRight } from "lucide-react";
 import { Fragment, type ReactNode, useState } from "react";
 import { cn } from "~/lib/cn";
 import { plural } from "~/lib/format";
+import { groupBy } from "~/lib/group";
 import { shown, shownSpans } from "~/lib/markers";
 import type { DiffEntry } from "~/platform/wire";
 import { Line, Words } from "./diff";
@@ -25,7 +26,7 @@ export function UnifiedDiff({
   /** Headings by section id, of either side. */
   headings: ReadonlyMap<string, string>;
 }) {
-  const sections = Map.groupBy(entries, ({ section_id }) => section_id);
+  const sections = groupBy(entries, ({ section_id }) => section_id);
   return [...sections].map(([id, own]) => {
     const heading = headings.get(id) || words.opening;
     const changed = own.some(({ kind }) => kind !== "unchanged");

@@ -1,7 +1,8 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { ChevronDown, ChevronUp } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { cn } from "~/lib/cn";
+import { withIndex } from "~/lib/range";
 import { Icon } from "./icon";
 
 export interface Column<T> {
@@ -55,14 +56,16 @@ export function Grid<T>({
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
   const shown = columns.filter(({ wideOnly }) => !(wideOnly && narrow));
   const tracks = { gridTemplateColumns: shown.map(({ width }) => width).join(" ") };
+  const at = items.findIndex((item) => idOf(item) === active);
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight * rem,
     getItemKey: (index) => idOf(items[index] as T),
     overscan: 6,
+    // The active row stays in the page, so that it can be told to readers.
+    rangeExtractor: (range) => withIndex(defaultRangeExtractor(range), at),
   });
-  const at = items.findIndex((item) => idOf(item) === active);
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
   }, [at, virtual]);

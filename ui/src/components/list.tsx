@@ -1,6 +1,7 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { cn } from "~/lib/cn";
+import { withIndex } from "~/lib/range";
 
 /**
  * A list of which one row is the active one. Only rows in view are in the page. Focus stays on the
@@ -43,15 +44,17 @@ export function List<T>({
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+  const at = items.findIndex((item) => idOf(item) === active);
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight * rem,
     getItemKey: (index) => idOf(items[index] as T),
     overscan: 6,
+    // The active row stays in the page, so that it can be told to readers.
+    rangeExtractor: (range) => withIndex(defaultRangeExtractor(range), at),
   });
   const rows = virtual.getVirtualItems();
-  const at = items.findIndex((item) => idOf(item) === active);
   const last = rows.at(-1)?.index ?? -1;
 
   useEffect(() => {

@@ -33,7 +33,7 @@ export function isSingle(stroke: string): boolean {
 /** Whether keys of this element belong to what is being typed there. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target.isContentEditable) return true;
+  if (target.isContentEditable || target.closest("[contenteditable=true]")) return true;
   if (target instanceof HTMLInputElement) {
     return !["checkbox", "radio", "button", "submit", "range"].includes(target.type);
   }

@@ -106,7 +106,7 @@ export function DocumentTab({
             <p>{words.emptyAbout}</p>
           </Empty>
         ) : (
-          <Sheet detail={detail} blame={blame} current={current} onCurrent={setSection} />
+          <Sheet detail={detail} blame={blame} chosen={section} onCurrent={setSection} />
         )}
       </Pane>
       {!narrow && (

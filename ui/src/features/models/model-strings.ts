@@ -24,6 +24,7 @@ export const strings = {
   extractiveHint: "No language model wrote this: it is made of statements from the bank.",
 
   document: {
+    text: "Text of the document",
     blame: "Show who wrote what",
     edit: "Edit",
     editor: "Document, Markdown",
@@ -44,8 +45,9 @@ export const strings = {
   blame: {
     version: (version: number, day: string) => `v${version} · ${day}`,
     person: (day: string) => `you · ${day}`,
-    proposal: (number: number, operation: number | null) =>
-      operation === null ? `proposal ${number}` : `proposal ${number}, op ${operation}`,
+    proposal: (number: number) => `proposal ${number}`,
+    operation: (number: number, operation: number | null) =>
+      operation === null ? `Proposal ${number}` : `Proposal ${number}, operation ${operation}`,
     facts: (facts: number) => plural(facts, "fact"),
     import: "imported",
   },

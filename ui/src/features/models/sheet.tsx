@@ -9,18 +9,18 @@ import { strings } from "./model-strings";
 export function Sheet({
   detail,
   blame,
-  current,
+  chosen,
   onCurrent,
 }: {
   detail: ModelDetail;
   blame: boolean;
   /** The section that the side is about. */
-  current: string | null;
+  chosen: string | null;
   onCurrent: (section: string) => void;
 }) {
   const byBlock = new Map(detail.blame.map((entry) => [entry.block_id, entry]));
   return (
-    <ScrollText label={strings.tabs.document}>
+    <ScrollText label={strings.document.text}>
       <article
         className={cn(
           "pt-6 pr-8 pb-10",
@@ -36,7 +36,7 @@ export function Sheet({
             byBlock={byBlock}
             newest={detail.model.version}
             blame={blame}
-            chosen={section.id === current}
+            chosen={section.id === chosen}
             onChoose={() => onCurrent(section.id)}
           />
         ))}
@@ -149,9 +149,16 @@ function Who({
               : strings.blame.version(entry.version, day(entry.at))}
           </strong>
           {!person && (
-            <span className="block truncate">
+            <span
+              className="block truncate"
+              title={
+                entry.proposal
+                  ? strings.blame.operation(entry.proposal.number, entry.operation)
+                  : undefined
+              }
+            >
               {[
-                entry.proposal && strings.blame.proposal(entry.proposal.number, entry.operation),
+                entry.proposal && strings.blame.proposal(entry.proposal.number),
                 entry.sources.length > 0 && strings.blame.facts(entry.sources.length),
               ]
                 .filter(Boolean)

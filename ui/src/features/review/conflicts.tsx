@@ -59,7 +59,7 @@ function ConflictCard({ op, of, desk }: { op: OpView; of: number; desk: Desk }) 
         )}
       >
         <span className="w-4 shrink-0 font-medium text-faint">{op.number}</span>
-        <h3 className="type-strong whitespace-nowrap">{opTitle(op)}</h3>
+        <h2 className="type-strong whitespace-nowrap">{opTitle(op)}</h2>
         <span className="truncate text-faint">{op.heading}</span>
         <span className="ml-auto">
           <Badge kind="warn" icon={TriangleAlert}>

@@ -43,7 +43,7 @@ export function OpHead({
       )}
     >
       <span className="w-4 shrink-0 font-medium text-faint tracking-tight">{op.number}</span>
-      <h3 className="type-strong whitespace-nowrap">{opTitle(op)}</h3>
+      <h2 className="type-strong whitespace-nowrap">{opTitle(op)}</h2>
       {op.heading && (
         <span className="min-w-8 max-w-48 shrink truncate text-faint">{op.heading}</span>
       )}

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { useAnnounce } from "~/components/announce";
+import { groupBy } from "~/lib/group";
 import { usePlatform } from "~/platform";
 import { toReport } from "~/platform/errors";
 import type {
@@ -90,7 +91,7 @@ export function useReview(bank: BankId, view: ProposalView): Review {
     const step = steps.at(-1);
     if (!step) return;
     setSteps((earlier) => earlier.slice(0, -1));
-    const groups = Map.groupBy(step, ({ decision }) => decision);
+    const groups = groupBy(step, ({ decision }) => decision);
     for (const [decision, ops] of groups) {
       const ids = ops.map(({ op_id }) => op_id);
       act(

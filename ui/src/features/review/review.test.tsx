@@ -1,0 +1,221 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import { refusal } from "~/platform/memory";
+import { noViolations, renderApp } from "../../../test/render";
+import { viewport } from "../../../test/setup";
+
+const card = (name: RegExp) => screen.findByRole("article", { name });
+
+describe("review", () => {
+  test("opens the oldest proposal, with the evidence of its first operation", async () => {
+    renderApp("/b/workshop/review");
+    expect(await card(/^1 of 6, Replace paragraph in The move, accepted/)).toBeVisible();
+    const evidence = screen.getByRole("complementary", { name: "Evidence" });
+    expect(await within(evidence).findByText("Call with the landlord")).toBeVisible();
+    expect(screen.getByRole("button", { name: /Approve 4 of 6/ })).toBeEnabled();
+    await noViolations();
+  });
+
+  test("y accepts and goes on, u takes back, z undoes, and the count is told", async () => {
+    const { user } = renderApp("/b/workshop/review/p-welcome");
+    await card(/^1 of 2/);
+    await user.keyboard("y");
+    expect(await card(/^1 of 2.*accepted/)).toBeVisible();
+    await waitFor(() => expect(screen.getByTestId("announcer")).toHaveTextContent("1 accepted"));
+    expect(await card(/^2 of 2/)).toHaveAttribute("aria-current", "true");
+    await user.keyboard("z");
+    expect(await card(/^1 of 2.*undecided/)).toBeVisible();
+  });
+
+  test("what an operation needs is said before, and follows when it is accepted", async () => {
+    const { user } = renderApp("/b/workshop/review/p-welcome");
+    expect(
+      await screen.findByText(/Needs operation 1; accepting this accepts it too/),
+    ).toBeVisible();
+    await user.keyboard("jy");
+    expect(await card(/^1 of 2.*accepted/)).toBeVisible();
+    expect(await card(/^2 of 2.*accepted/)).toBeVisible();
+    await waitFor(() =>
+      expect(screen.getByTestId("announcer")).toHaveTextContent("Operation 1 followed"),
+    );
+  });
+
+  test("quick keys are saved in turn", async () => {
+    const { user, platform } = renderApp("/b/workshop/review/p-welcome");
+    await card(/^1 of 2/);
+    await user.keyboard("nn");
+    await waitFor(() =>
+      expect(platform.calls.filter(([name]) => name === "decideOps")).toHaveLength(2),
+    );
+    expect(await screen.findByText("0 accepted, 2 rejected")).toBeVisible();
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  test("Ctrl+Enter publishes at once when nothing asks for a second look", async () => {
+    const { user, platform, history } = renderApp("/b/workshop/review/p-welcome");
+    await card(/^1 of 2/);
+    await user.keyboard("yy");
+    await screen.findByText("2 accepted");
+    await user.keyboard("{Control>}{Enter}{/Control}");
+    await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/models/welcome"));
+    expect(platform.calls).toContainEqual([
+      "approveProposal",
+      "workshop",
+      "p-welcome",
+      { confirmed: false, without_structured_output: false },
+      2,
+    ]);
+    expect(await screen.findByText("Version 4 of Welcome is published")).toBeVisible();
+  });
+
+  test("with words of the person touched, a summary must be confirmed; focus is on the way back", async () => {
+    const { user, platform } = renderApp("/b/workshop/review/p-status");
+    await card(/^1 of 6/);
+    await user.keyboard("jy");
+    await card(/^2 of 6.*accepted/);
+    await user.keyboard("{Control>}{Enter}{/Control}");
+    const dialog = await screen.findByRole("alertdialog", { name: /Publish version 13/ });
+    expect(within(dialog).getByText("Changes or removes what you wrote")).toBeVisible();
+    expect(within(dialog).getByRole("button", { name: "Back to the review" })).toHaveFocus();
+    await noViolations();
+    expect(platform.calls.some(([name]) => name === "approveProposal")).toBe(false);
+    await user.click(within(dialog).getByRole("button", { name: "Publish version 13" }));
+    await waitFor(() =>
+      expect(platform.calls.some(([name]) => name === "approveProposal")).toBe(true),
+    );
+  });
+
+  test("nothing accepted: the button says to use Reject", async () => {
+    renderApp("/b/workshop/review/p-welcome");
+    const approve = await screen.findByRole("button", { name: /Approve 0 of 2/ });
+    expect(approve).toHaveAttribute("aria-disabled", "true");
+    expect(approve).toHaveAttribute("title", expect.stringContaining("use Reject"));
+  });
+
+  test("rejecting asks why and what becomes of the facts", async () => {
+    const { user, platform } = renderApp("/b/workshop/review/p-welcome");
+    await card(/^1 of 2/);
+    await user.keyboard("{Control>}{Backspace}{/Control}");
+    const dialog = await screen.findByRole("dialog", { name: "Reject proposal 2 of Welcome" });
+    expect(within(dialog).getByRole("radio", { name: "Dismiss these facts" })).toBeChecked();
+    await user.type(within(dialog).getByRole("textbox", { name: "Why" }), "Ask Tomas first");
+    expect(within(dialog).getByRole("radio", { name: "Try again with this note" })).toBeChecked();
+    await noViolations();
+    await user.click(within(dialog).getByRole("button", { name: "Reject the proposal" }));
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual([
+        "rejectProposal",
+        "workshop",
+        "p-welcome",
+        { note: "Ask Tomas first", disposition: "retry", standing: false },
+        0,
+      ]),
+    );
+  });
+
+  test("the proposed text is edited in place, with the old text above it", async () => {
+    const { user, platform } = renderApp("/b/workshop/review/p-welcome");
+    await card(/^1 of 2/);
+    await user.keyboard("e");
+    const field = await screen.findByRole("textbox", { name: "Proposed text" });
+    expect(field).toHaveFocus();
+    expect(screen.getByText("Old text")).toBeVisible();
+    await user.clear(field);
+    await user.type(field, "Keys come after the induction.");
+    await noViolations();
+    await user.keyboard("{Control>}{Enter}{/Control}");
+    expect(await screen.findByText("Edited by you")).toBeVisible();
+    expect(platform.calls.some(([name]) => name === "approveProposal")).toBe(false);
+  });
+
+  test("a note is written with c and left with Esc", async () => {
+    const { user } = renderApp("/b/workshop/review/p-welcome");
+    await card(/^1 of 2/);
+    await user.keyboard("c");
+    const note = await screen.findByRole("textbox", { name: "Note on this operation" });
+    await user.type(note, "Check with Nadia{Control>}{Enter}{/Control}");
+    expect(await screen.findByText("Check with Nadia")).toBeVisible();
+    await user.keyboard("c");
+    await screen.findByRole("textbox", { name: "Note on this operation" });
+    await user.keyboard("{Escape}");
+    expect(screen.queryByRole("textbox", { name: "Note on this operation" })).toBeNull();
+  });
+
+  test.each([
+    ["2", "Version 12"],
+    ["3", "Show deletions"],
+    ["4", "Exactly what would be published"],
+  ])("key %s shows its view", async (key, words) => {
+    const { user } = renderApp("/b/workshop/review/p-status");
+    await card(/^1 of 6/);
+    await user.keyboard(key);
+    expect(await screen.findByText(words)).toBeVisible();
+    await noViolations();
+  });
+
+  test("conflicts show the three texts and are settled one by one", async () => {
+    const { user } = renderApp("/b/workshop/review/p-rules");
+    expect(await screen.findByText(/3 of 4 operations no longer fit/)).toBeVisible();
+    const first = await card(/^2 of 4.*text changed/);
+    for (const label of ["Base", "Now", "Proposed"]) {
+      expect(within(first).getByText(label)).toBeVisible();
+    }
+    await noViolations();
+    expect(screen.getByRole("button", { name: /Approve after 3 more/ })).toHaveAttribute(
+      "aria-disabled",
+    );
+    await user.click(within(first).getByRole("button", { name: "Keep mine" }));
+    expect(await screen.findByRole("button", { name: /Approve after 2 more/ })).toBeVisible();
+  });
+
+  test("o goes to the evidence, Esc comes back", async () => {
+    const { user } = renderApp("/b/workshop/review/p-status");
+    await card(/^1 of 6/);
+    await user.keyboard("o");
+    await waitFor(() => expect(document.activeElement).toHaveAttribute("id", "evidence-text"));
+    await user.keyboard("{Escape}");
+    expect(await card(/^1 of 6/)).toHaveFocus();
+  });
+
+  test("keys do nothing while something is typed, and ? lists them", async () => {
+    const { user } = renderApp("/b/workshop/review/p-status");
+    await card(/^1 of 6/);
+    await user.keyboard("?");
+    const sheet = await screen.findByRole("dialog", { name: "Keys of this screen" });
+    expect(within(sheet).getByText("Accept this operation")).toBeVisible();
+    await noViolations();
+  });
+
+  test("with nothing waiting it says what belongs here and which models are behind", async () => {
+    renderApp("/b/workshop/review", { listProposals: async () => [] });
+    expect(await screen.findByRole("heading", { name: "Nothing waits for you" })).toBeVisible();
+    expect(await screen.findByRole("link", { name: "Machines" })).toBeVisible();
+    await noViolations();
+  });
+
+  test("a refusal is told in place with its way on", async () => {
+    const { user } = renderApp("/b/workshop/review/p-welcome", {
+      decideOps: async () => {
+        throw refusal({ message: "The proposal has changed since it was shown." });
+      },
+    });
+    await card(/^1 of 2/);
+    await user.keyboard("y");
+    const alert = await screen.findByRole("alert");
+    expect(alert).toHaveTextContent("The proposal has changed since it was shown.");
+    await noViolations();
+  });
+
+  test("a proposal that is gone says so", async () => {
+    renderApp("/b/workshop/review/nothing");
+    expect(await screen.findByText("This proposal no longer exists.")).toBeVisible();
+    await noViolations();
+  });
+
+  test("in a narrow window the inbox folds into a menu", async () => {
+    viewport.width = 900;
+    const { user } = renderApp("/b/workshop/review/p-status");
+    await user.click(await screen.findByRole("button", { name: "Waiting for review, 1 of 3" }));
+    expect(await screen.findByRole("menuitem", { name: /House rules/ })).toBeVisible();
+  });
+});

@@ -1,0 +1,101 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import { refusal } from "~/platform/memory";
+import { noViolations, renderApp } from "../../test/render";
+
+describe("frame", () => {
+  test("opens the bank that was open last, with its landmarks", async () => {
+    const { history } = renderApp("/");
+    await waitFor(() => expect(history.location.pathname).toMatch(/^\/b\/workshop\/review/));
+    expect(await screen.findByRole("banner")).toBeVisible();
+    expect(screen.getByRole("navigation", { name: "Main" })).toBeVisible();
+    expect(screen.getByRole("main")).toHaveAttribute("id", "content");
+    expect(screen.getByRole("link", { name: "Skip to content" })).toHaveAttribute(
+      "href",
+      "#content",
+    );
+    expect(await screen.findByRole("button", { name: "Bank Foundry Lane, switch" })).toBeVisible();
+  });
+
+  test("a sequence of keys leads to a screen", async () => {
+    const { user, history } = renderApp("/b/workshop/review");
+    await screen.findByRole("navigation", { name: "Main" });
+    await user.keyboard("gm");
+    await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/models"));
+    expect(screen.getByRole("link", { name: "Models" })).toHaveAttribute("aria-current", "page");
+  });
+
+  test("the palette finds commands and models, and says why something cannot be done", async () => {
+    const { user, history } = renderApp("/b/workshop/models");
+    await screen.findByRole("row", { name: /Workshop status/ });
+    await user.keyboard("{Control>}k{/Control}");
+    const palette = await screen.findByRole("dialog", { name: "Command palette" });
+    await user.keyboard("refresh");
+    expect(
+      within(palette).getByRole("option", { name: /Refresh the chosen model/ }),
+    ).toHaveAttribute("aria-disabled", "true");
+    expect(within(palette).getByText("Choose a model first")).toBeVisible();
+    await noViolations();
+    await user.clear(within(palette).getByRole("combobox"));
+    await user.keyboard("glos");
+    await user.click(await within(palette).findByRole("option", { name: /Glos\s?sary/ }));
+    await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/models/words"));
+  });
+
+  test("what runs is told, and can be stopped", async () => {
+    const { user, platform } = renderApp("/b/workshop/models");
+    await user.click(await screen.findByRole("button", { name: "1 running" }));
+    expect(await screen.findByText("Refresh of Move plan")).toBeVisible();
+    expect(screen.getByText("Reading memories, 3 of 5")).toBeVisible();
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: "Stop" }));
+    await waitFor(() => expect(screen.queryByText("1 running")).toBeNull());
+    expect(platform.calls).toContainEqual(["cancelOperation", "workshop", "o-1"]);
+  });
+
+  test("a commit refetches what is on show, and nothing of another bank", async () => {
+    const { platform } = renderApp("/b/workshop/models");
+    await screen.findByRole("row", { name: /Workshop status/ });
+    const asked = () => platform.calls.filter(([name]) => name === "listModels").length;
+    const before = asked();
+    platform.emit.changed({ bank: "notes" as never, tags: ["models"] });
+    platform.emit.changed({ bank: "workshop" as never, tags: ["endpoints"] });
+    expect(asked()).toBe(before);
+    platform.emit.changed({ bank: "workshop" as never, tags: ["models"] });
+    await waitFor(() => expect(asked()).toBe(before + 1));
+  });
+
+  test("text zoom is kept by the program", async () => {
+    const { user, platform } = renderApp("/b/workshop/models");
+    await screen.findByRole("row", { name: /Workshop status/ });
+    await user.keyboard("{Control>}+{/Control}");
+    await waitFor(() => expect(platform.store.look.text_zoom).toBe(110));
+    await waitFor(() =>
+      expect(document.documentElement.style.getPropertyValue("--zoom")).toBe("1.1"),
+    );
+  });
+
+  test("data that cannot be opened is the whole page: where it lies, why, and the ways on", async () => {
+    const { user, platform } = renderApp("/", {
+      appStatus: async () => ({
+        version: "0.1.0",
+        data_folder: "/data/palimpsest",
+        blocked: refusal({
+          code: "database_newer",
+          message: "This data was written by a newer version of the program.",
+          retryable: false,
+        }),
+        answering: { kind: "extractive" },
+        embedder: { name: "e5", dim: 384, ready: true, problem: null },
+        bank: null,
+        sample_bank: null,
+        first_run_done: true,
+      }),
+    });
+    expect(await screen.findByText(/newer version of the program/)).toBeVisible();
+    expect(screen.getByText("/data/palimpsest")).toBeVisible();
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: "Try again" }));
+    expect(platform.calls).toContainEqual(["reopen", null]);
+  });
+});
