@@ -146,8 +146,8 @@ impl Seed {
             6 => DeltaOp::AddSection {
                 heading: HEADINGS[usize::from(self.block) % HEADINGS.len()].to_owned(),
                 level: self.other % 4,
-                blocks: if self.text % 3 == 0 { Vec::new() } else { vec![text] },
-                after_section_id: (self.other % 2 == 0).then_some(section_id),
+                blocks: if self.text.is_multiple_of(3) { Vec::new() } else { vec![text] },
+                after_section_id: self.other.is_multiple_of(2).then_some(section_id),
                 new_id: None,
             },
             7 => DeltaOp::RemoveSection { section_id },

@@ -1,0 +1,62 @@
+//! The words that differ between two texts.
+
+use serde::{Deserialize, Serialize};
+use similar::{ChangeTag, TextDiff};
+
+/// What became of a run of words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum WordKind {
+    /// In both texts.
+    Equal,
+    /// In the old one only.
+    Removed,
+    /// In the new one only.
+    Added,
+}
+
+/// A run of words, with its spaces and line ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct WordChange {
+    /// What became of it.
+    pub kind: WordKind,
+    /// The run, verbatim.
+    pub text: String,
+}
+
+/// The words that differ, as runs that give the old text when the added ones are left out, and the
+/// new text when the removed ones are.
+#[must_use]
+pub fn word_diff(old: &str, new: &str) -> Vec<WordChange> {
+    let mut runs: Vec<WordChange> = Vec::new();
+    for change in TextDiff::from_unicode_words(old, new).iter_all_changes() {
+        let kind = match change.tag() {
+            ChangeTag::Equal => WordKind::Equal,
+            ChangeTag::Delete => WordKind::Removed,
+            ChangeTag::Insert => WordKind::Added,
+        };
+        match runs.last_mut().filter(|run| run.kind == kind) {
+            Some(run) => run.text.push_str(change.value()),
+            None => runs.push(WordChange { kind, text: change.value().to_owned() }),
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_changed_word_is_marked() {
+        let runs = word_diff("Start at 8 o'clock.", "Start at 9 o'clock.");
+        let marked: Vec<&str> =
+            runs.iter().filter(|r| r.kind != WordKind::Equal).map(|r| r.text.as_str()).collect();
+        assert_eq!(marked, ["8", "9"]);
+        let old: String =
+            runs.iter().filter(|r| r.kind != WordKind::Added).map(|r| r.text.as_str()).collect();
+        assert_eq!(old, "Start at 8 o'clock.");
+    }
+}
