@@ -1,3 +1,12 @@
-//! What the window can ask. One file per noun; a body says in one expression what answers.
+//! What the window can ask. One file per noun; every body is one call of the engine.
 
+pub mod app;
+pub mod banks;
+pub mod memories;
+pub mod models;
+pub mod operations;
+pub mod proposals;
+pub mod reflect;
+pub mod settings;
+pub mod versions;
 pub mod window;

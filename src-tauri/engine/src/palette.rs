@@ -1,0 +1,16 @@
+//! Finds things by a few words for the command palette.
+
+use crate::report::fault;
+use crate::{Engine, Result};
+use crate::view::app::PaletteHit;
+use domain::BankId;
+
+/// search
+///
+/// # Errors
+/// See the table.
+pub async fn search(engine: &Engine, bank: &BankId, words: &str) -> Result<Vec<PaletteHit>> {
+    let _ = (engine, bank, words);
+    Err(fault("unexpected_error").into())
+}
+

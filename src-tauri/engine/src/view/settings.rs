@@ -1,0 +1,163 @@
+//! Settings of the program: endpoints, keys, the set-up check, look.
+
+use domain::{EndpointId, Instant, Json};
+use serde::{Deserialize, Serialize};
+
+/// How an endpoint speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// OpenAI chat completions, and whatever is compatible with them.
+    Openai,
+    /// Anthropic messages.
+    Anthropic,
+    /// Ollama's own protocol.
+    Ollama,
+}
+
+/// Where a key is kept. The key itself never leaves its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum KeyStore {
+    /// The operating system's key store.
+    Keychain,
+    /// A file of the data folder that only this account can read; not encrypted.
+    File,
+    /// An environment variable of the program.
+    Env,
+    /// This run of the program only.
+    Session,
+}
+
+/// What is known of a stored key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct KeyState {
+    /// Where it is kept.
+    pub store: KeyStore,
+    /// Its last four characters.
+    pub last4: String,
+}
+
+/// One endpoint of a language model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct EndpointView {
+    /// Its id.
+    pub id: EndpointId,
+    /// Its name.
+    pub name: String,
+    /// How it speaks.
+    pub protocol: Protocol,
+    /// Its address.
+    pub base_url: String,
+    /// Its language model.
+    pub llm: Option<String>,
+    /// Its key.
+    pub key: Option<KeyState>,
+    /// Whether it runs on this machine.
+    pub local: bool,
+    /// Whether it answers questions now.
+    pub in_use: bool,
+    /// What was learnt about it, newest first.
+    pub learnt: Vec<LearntFact>,
+    /// The last set-up check.
+    pub check: Option<llm::check::CheckReport>,
+    /// When that was.
+    pub checked_at: Option<Instant>,
+}
+
+/// Something learnt about an endpoint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct LearntFact {
+    /// Stable word, for example `named_tool_choice`.
+    pub key: String,
+    /// Its value.
+    pub value: Json,
+    /// When.
+    pub learned_at: Instant,
+}
+
+/// An endpoint to be stored. `key` is taken over into the key store at once.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct SaveEndpoint {
+    /// The one to change; a new one when absent.
+    pub id: Option<EndpointId>,
+    /// Its name.
+    pub name: String,
+    /// How it speaks.
+    pub protocol: Protocol,
+    /// Its address.
+    pub base_url: String,
+    /// Its language model.
+    pub llm: Option<String>,
+    /// A new key; absent leaves the stored one, empty removes it.
+    pub key: Option<String>,
+    /// Where to keep the key when the operating system has no store.
+    pub key_fallback: Option<KeyStore>,
+}
+
+impl std::fmt::Debug for SaveEndpoint {
+    /// Without the key: it must reach no log.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SaveEndpoint")
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field("protocol", &self.protocol)
+            .field("base_url", &self.base_url)
+            .field("llm", &self.llm)
+            .field("key", &self.key.as_ref().map(|_| "…"))
+            .finish()
+    }
+}
+
+/// What the settings page of language models shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct LlmSettings {
+    /// All endpoints.
+    pub endpoints: Vec<EndpointView>,
+    /// Whether extractive mode answers while no language model is set up.
+    pub extractive: bool,
+    /// Whether the operating system has a key store.
+    pub keychain: bool,
+}
+
+/// Colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum Theme {
+    /// As the operating system has it.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// What the page keeps between starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct Look {
+    /// Colours.
+    pub theme: Theme,
+    /// Text size in percent, 50 to 300.
+    pub text_zoom: u32,
+    /// Whether single letters work as keys.
+    pub single_keys: bool,
+    /// Whether the tour of the first run has ended.
+    pub tour_done: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { theme: Theme::System, text_zoom: 100, single_keys: true, tour_done: false }
+    }
+}
