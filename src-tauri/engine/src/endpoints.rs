@@ -2,7 +2,7 @@
 
 use crate::report::fault;
 use crate::{Engine, Result};
-use crate::view::settings::{EndpointView, LlmSettings, SaveEndpoint};
+use crate::view::settings::{CheckReport, EndpointView, FoundServer, LlmSettings, SaveEndpoint};
 use domain::EndpointId;
 
 /// llm_settings
@@ -18,7 +18,7 @@ pub async fn llm_settings(engine: &Engine) -> Result<LlmSettings> {
 ///
 /// # Errors
 /// See the table.
-pub async fn discover(engine: &Engine) -> Result<Vec<llm::discover::Found>> {
+pub async fn discover(engine: &Engine) -> Result<Vec<FoundServer>> {
     let _ = (engine,);
     Err(fault("unexpected_error").into())
 }
@@ -54,7 +54,7 @@ pub async fn choose(engine: &Engine, id: Option<&EndpointId>) -> Result<LlmSetti
 ///
 /// # Errors
 /// See the table.
-pub async fn check(engine: &Engine, id: &EndpointId) -> Result<llm::check::CheckReport> {
+pub async fn check(engine: &Engine, id: &EndpointId) -> Result<CheckReport> {
     let _ = (engine, id);
     Err(fault("unexpected_error").into())
 }

@@ -4,7 +4,7 @@ use crate::state::App;
 use domain::{EndpointId};
 use engine::endpoints;
 use engine::report::Report;
-use engine::view::settings::{EndpointView, LlmSettings, SaveEndpoint};
+use engine::view::settings::{CheckReport, FoundServer, EndpointView, LlmSettings, SaveEndpoint};
 use tauri::State;
 
 /// Endpoints of language models and extractive mode.
@@ -17,7 +17,7 @@ pub async fn llm_settings(app: State<'_, App>) -> Result<LlmSettings, Report> {
 /// Looks for servers on this machine.
 #[tauri::command]
 #[specta::specta]
-pub async fn discover_endpoints(app: State<'_, App>) -> Result<Vec<llm::discover::Found>, Report> {
+pub async fn discover_endpoints(app: State<'_, App>) -> Result<Vec<FoundServer>, Report> {
     Ok(endpoints::discover(&app.engine().await?).await?)
 }
 
@@ -45,7 +45,7 @@ pub async fn choose_endpoint(app: State<'_, App>, id: Option<EndpointId>) -> Res
 /// Runs the set-up check.
 #[tauri::command]
 #[specta::specta]
-pub async fn check_endpoint(app: State<'_, App>, id: EndpointId) -> Result<llm::check::CheckReport, Report> {
+pub async fn check_endpoint(app: State<'_, App>, id: EndpointId) -> Result<CheckReport, Report> {
     Ok(endpoints::check(&app.engine().await?, &id).await?)
 }
 

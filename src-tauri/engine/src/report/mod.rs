@@ -3,6 +3,7 @@
 //! branch on the family; nothing outside this module writes error sentences. Secrets never get here:
 //! the lower crates keep keys out of their errors.
 
+mod map;
 mod table;
 
 use domain::{FieldFault, RunId};

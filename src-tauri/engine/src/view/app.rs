@@ -2,7 +2,7 @@
 
 use super::Bytes;
 use crate::report::Report;
-use domain::BankId;
+use domain::{BankId, CacheTag};
 use serde::{Deserialize, Serialize};
 
 /// What the page needs to know before it draws anything.
@@ -59,33 +59,6 @@ pub struct EmbedderStatus {
     pub ready: bool,
     /// Why it cannot be used.
     pub problem: Option<Report>,
-}
-
-/// What a screen shows, so that a change can refetch just that. The only refetch mechanism.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum CacheTag {
-    /// Banks and their counts.
-    Banks,
-    /// Memories of a bank.
-    Memories,
-    /// Documents of a bank.
-    Documents,
-    /// Mental models of a bank, with their states.
-    Models,
-    /// Versions of models.
-    Versions,
-    /// Proposals of a bank.
-    Proposals,
-    /// Operations of the queue.
-    Operations,
-    /// Records of reflect runs.
-    ReflectRuns,
-    /// Recorded requests to language models.
-    LlmRequests,
-    /// Program settings, endpoints, keys.
-    Settings,
 }
 
 /// Sent after a commit: what has changed, and in which bank (all banks when absent).

@@ -4,6 +4,7 @@
 
 pub mod app;
 pub mod bank;
+pub mod diff;
 pub mod memory;
 pub mod model;
 pub mod operation;

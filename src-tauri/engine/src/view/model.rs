@@ -1,11 +1,9 @@
 //! Mental models, their versions and their history as screens show them.
 
-use super::Score;
-use super::memory::ModelRef;
-use domain::diff::DocDiff;
+use super::diff::DocDiff;
 use domain::document::Document;
-use domain::trigger::{Trigger, TriggerPatch};
-use domain::{FactType, Instant, Json, ModelId, OperationId, ProposalId};
+use domain::trigger::Trigger;
+use domain::{Instant, Json, ModelId, OperationId, ProposalId};
 use serde::{Deserialize, Serialize};
 
 /// The one word for where a model stands, by precedence from the first to the last.
@@ -245,9 +243,9 @@ pub struct NewModel {
     /// Budget of the document in tokens, 256 to 8192; 2048 when absent.
     #[serde(default)]
     pub max_tokens: Option<u32>,
-    /// Stated settings.
+    /// Stated settings, by key.
     #[serde(default)]
-    pub trigger: Option<TriggerPatch>,
+    pub trigger: Option<Json>,
     /// Who decides; `auto` when absent.
     #[serde(default)]
     pub review: Option<ReviewMode>,
@@ -270,7 +268,7 @@ pub struct ModelPatch {
     /// New budget.
     pub max_tokens: Option<u32>,
     /// Settings to state; an explicit null resets one.
-    pub trigger: Option<TriggerPatch>,
+    pub trigger: Option<Json>,
     /// Who decides.
     pub review: Option<ReviewMode>,
 }
@@ -413,16 +411,3 @@ pub struct VersionDiff {
     /// Evidence only of the newer side.
     pub evidence_new: Vec<EvidenceItem>,
 }
-
-/// A model found by a search.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-pub struct ModelHit {
-    /// It.
-    pub model: ModelRef,
-    /// How near it is.
-    pub relevance: Score,
-}
-
-/// Kinds of memory that a scope may read.
-pub type FactTypes = Vec<FactType>;

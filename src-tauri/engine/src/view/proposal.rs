@@ -1,7 +1,7 @@
 //! Proposals as the review screens show them.
 
+use super::diff::{DocDiff, WordSpan};
 use super::model::{DecisionCounts, EvidenceItem, RunWarning};
-use domain::diff::{DocDiff, WordSpan};
 use domain::document::Document;
 use domain::{Instant, Json, ModelId, OperationId, ProposalId};
 use serde::{Deserialize, Serialize};

@@ -2,22 +2,9 @@
 
 use super::Score;
 use super::memory::{MemoryRow, ModelRef};
+use domain::trigger::Budget;
 use domain::{FactType, Instant};
 use serde::{Deserialize, Serialize};
-
-/// How widely to search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum Budget {
-    /// Narrow.
-    Low,
-    /// Middle.
-    #[default]
-    Mid,
-    /// Wide.
-    High,
-}
 
 /// A search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,9 +12,9 @@ pub enum Budget {
 pub struct RecallInput {
     /// What is looked for; any text is a legal search.
     pub query: String,
-    /// How widely.
+    /// How widely; `mid` when absent.
     #[serde(default)]
-    pub budget: Budget,
+    pub budget: Option<Budget>,
     /// Kinds; all when absent.
     #[serde(default)]
     pub fact_types: Option<Vec<FactType>>,

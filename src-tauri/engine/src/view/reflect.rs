@@ -2,9 +2,10 @@
 
 use super::Score;
 use super::model::{EvidenceItem, RunWarning};
-use super::recall::Budget;
 use crate::report::Report;
-use domain::trace::{EvidenceSpan, Trace, Usage};
+use domain::citations::EvidenceSpan;
+use domain::trace::{ExtractiveState, Trace, Usage};
+use domain::trigger::Budget;
 use domain::{FactType, Instant, Json, RunId};
 use serde::{Deserialize, Serialize};
 
@@ -52,19 +53,6 @@ pub enum RunStatus {
     Cancelled,
 }
 
-/// How sure an extractive answer is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum Confidence {
-    /// The bank states it.
-    Found,
-    /// Nothing states it; the nearest statements follow.
-    Nearest,
-    /// Nothing bears on it.
-    Nothing,
-}
-
 /// One question in the history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -94,7 +82,7 @@ pub struct ReflectRunView {
     /// Whether no language model wrote it.
     pub extractive: bool,
     /// How sure an extractive answer is.
-    pub confidence: Option<Confidence>,
+    pub confidence: Option<ExtractiveState>,
     /// How sure in numbers.
     pub confidence_score: Option<Score>,
     /// What the answer rests on.

@@ -64,7 +64,7 @@ pub struct EndpointView {
     /// What was learnt about it, newest first.
     pub learnt: Vec<LearntFact>,
     /// The last set-up check.
-    pub check: Option<llm::check::CheckReport>,
+    pub check: Option<CheckReport>,
     /// When that was.
     pub checked_at: Option<Instant>,
 }
@@ -113,6 +113,61 @@ impl std::fmt::Debug for SaveEndpoint {
             .field("key", &self.key.as_ref().map(|_| "…"))
             .finish()
     }
+}
+
+/// How one line of the set-up check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum CheckVerdict {
+    /// Works.
+    Pass,
+    /// Works in part, or by a detour.
+    Warn,
+    /// Does not work.
+    Fail,
+    /// Not tried, because something before it failed.
+    Skipped,
+}
+
+/// One line of the set-up check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct CheckLine {
+    /// Stable word, for example `tool_calls`, `forced_tool`, `json`, `streaming`, `window`, `speed`.
+    pub key: String,
+    /// How it came out.
+    pub verdict: CheckVerdict,
+    /// What was seen, one sentence.
+    pub words: String,
+    /// What to do about it, one sentence.
+    pub remedy: Option<String>,
+}
+
+/// The set-up check of an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct CheckReport {
+    /// Whether reflect and refreshes can run on it.
+    pub usable: bool,
+    /// One sentence for the head of the list.
+    pub summary: String,
+    /// Line by line.
+    pub lines: Vec<CheckLine>,
+}
+
+/// A server found on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct FoundServer {
+    /// Its program, as far as it can be told: `Ollama`, `LM Studio` and so on.
+    pub name: String,
+    /// How it speaks.
+    pub protocol: Protocol,
+    /// Its address.
+    pub base_url: String,
+    /// The language models that it offers.
+    pub llms: Vec<String>,
 }
 
 /// What the settings page of language models shows.

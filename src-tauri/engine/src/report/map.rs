@@ -1,0 +1,168 @@
+//! From a failure of a lower crate to the reason that people read. Every variant has its row; a
+//! new one that is forgotten shows up as `unexpected_error` and in the test below.
+
+use super::{Fault, Report, fault};
+use crate::Error;
+use std::error::Error as _;
+use store::Thing;
+
+impl From<&Error> for Report {
+    fn from(error: &Error) -> Self {
+        let fault = match error {
+            Error::Refused(fault) => return fault.report(),
+            Error::Store(error) => of_store(error),
+            Error::Llm(error) => of_llm(error),
+            Error::Embed(error) => of_embed(error),
+            Error::Io { path, source } => of_io(path, source),
+        };
+        let mut report = fault.report();
+        if report.detail.is_none() {
+            report.detail = Some(chain(error));
+        }
+        report
+    }
+}
+
+/// The sentences of an error and its causes, outermost first.
+fn chain(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        let sentence = next.to_string();
+        if !text.ends_with(&sentence) {
+            text.push_str(": ");
+            text.push_str(&sentence);
+        }
+        cause = next.source();
+    }
+    text
+}
+
+fn of_io(path: &str, source: &std::io::Error) -> Fault {
+    match source.kind() {
+        std::io::ErrorKind::StorageFull => fault("disk_full"),
+        std::io::ErrorKind::ReadOnlyFilesystem | std::io::ErrorKind::PermissionDenied => {
+            fault("io").with("cause", format!("{path}: permission denied"))
+        }
+        _ => fault("io").with("cause", format!("{path}: {source}")),
+    }
+}
+
+fn not_found(what: Thing, id: &str) -> Fault {
+    match what {
+        Thing::Bank => fault("bank_not_found").with("bank", id),
+        Thing::Document => fault("document_not_found"),
+        Thing::Chunk => fault("chunk_not_found"),
+        Thing::Memory => fault("memory_not_found"),
+        Thing::Entity => fault("entity_not_found"),
+        Thing::Model => fault("model_not_found").with("id", id),
+        Thing::Version => fault("version_not_found").with("n", id),
+        Thing::Proposal => fault("proposal_not_found"),
+        Thing::Directive => fault("directive_not_found"),
+        Thing::Operation => fault("operation_not_found"),
+        Thing::Run => fault("run_not_found"),
+        Thing::LlmRequest => fault("llm_request_not_found"),
+        Thing::Endpoint => fault("endpoint_address_invalid"),
+        Thing::Embedder => fault("no_embedder"),
+    }
+}
+
+fn of_store(error: &store::Error) -> Fault {
+    use store::Error as E;
+    match error {
+        E::NotFound { what, id } => not_found(*what, id),
+        E::IdTaken { id, .. } => fault("id_taken").with("id", id),
+        E::DataFolderInUse { .. } => fault("data_folder_in_use"),
+        E::Newer { .. } => fault("database_newer"),
+        E::Damaged { .. } | E::Json { .. } => fault("database_damaged"),
+        E::DiskFull { .. } => fault("disk_full"),
+        E::Busy { .. } => fault("database_busy"),
+        E::ReadOnly { .. } => fault("folder_read_only"),
+        E::Io { source } => of_io("the data folder", source),
+        E::VersionConflict { found, .. } => fault("version_conflict").with("n", found),
+        E::StateConflict { .. } => fault("state_conflict"),
+        E::ProposalClosed => fault("proposal_closed"),
+        E::OperationConflict { .. } => fault("operation_conflict"),
+        E::OperationState { status, .. } => match status.as_str() {
+            "pending" | "processing" => fault("not_finished"),
+            _ => fault("already_finished"),
+        },
+        E::NotCuratable => fault("not_curatable"),
+        E::MemoryInvalidated => fault("memory_invalidated"),
+        E::DimensionMismatch { got, want } => {
+            fault("dimension_mismatch").with("got", got).with("want", want)
+        }
+        E::NoEmbedder => fault("no_embedder"),
+        E::BackupFailed { .. } => fault("backup_failed"),
+        _ => fault("unexpected_error"),
+    }
+}
+
+fn of_llm(error: &llm::Error) -> Fault {
+    use llm::Error as E;
+    match error {
+        E::Auth { endpoint, .. } => fault("llm_auth").with("endpoint", endpoint),
+        E::RateLimited { endpoint, retry_after, .. } => {
+            fault("llm_rate_limited").with("endpoint", endpoint).with(
+                "time",
+                retry_after.map_or_else(
+                    || "some time has passed".to_owned(),
+                    |wait| format!("{} s from now", wait.as_secs()),
+                ),
+            )
+        }
+        E::Unreachable { endpoint, .. } | E::CutOff { endpoint, .. } => {
+            fault("llm_unreachable").with("endpoint", endpoint)
+        }
+        E::Timeout { endpoint, limit } => {
+            fault("llm_timeout").with("endpoint", endpoint).with("seconds", limit.as_secs())
+        }
+        E::Failed { endpoint, .. } => fault("llm_unreachable").with("endpoint", endpoint),
+        E::Refused { endpoint, answer } => {
+            fault("llm_refused").with("endpoint", endpoint).with("cause", &answer.message)
+        }
+        E::UnknownModel { endpoint, llm, .. } => {
+            fault("llm_unknown").with("endpoint", endpoint).with("llm", llm)
+        }
+        E::ToolsUnsupported { llm, .. } => fault("tool_calls_unsupported").with("llm", llm),
+        E::Overflow { .. } => fault("context_overflow"),
+        E::PromptTruncated { got, sent, .. } => {
+            fault("prompt_truncated").with("got", got).with("sent", sent)
+        }
+        E::Malformed { endpoint, .. } => fault("llm_output_invalid").with("llm", endpoint),
+        E::Address { .. } => fault("endpoint_address_invalid"),
+        E::Cancelled => fault("cancelled"),
+        _ => fault("unexpected_error"),
+    }
+}
+
+fn of_embed(error: &embed::Error) -> Fault {
+    use embed::Error as E;
+    match error {
+        E::Cancelled => fault("cancelled"),
+        E::WeightsMissing { .. } | E::WeightsUnusable { .. } | E::WeightsUnreadable { .. } => {
+            fault("no_embedder")
+        }
+        E::Dimension { want, got } => {
+            fault("dimension_mismatch").with("got", got).with("want", want)
+        }
+        E::Unreachable { .. } => fault("llm_unreachable").with("endpoint", "The embedder"),
+        E::TimedOut { seconds } => {
+            fault("llm_timeout").with("endpoint", "The embedder").with("seconds", seconds)
+        }
+        E::Auth { .. } => fault("llm_auth").with("endpoint", "The embedder"),
+        E::RateLimited { retry_after } => fault("llm_rate_limited")
+            .with("endpoint", "The embedder")
+            .with("time", retry_after.map_or_else(|| "later".to_owned(), |s| format!("in {s} s"))),
+        E::Refused { message, .. } => {
+            fault("llm_refused").with("endpoint", "The embedder").with("cause", message)
+        }
+        E::BadReply { what } => {
+            fault("llm_refused").with("endpoint", "The embedder").with("cause", what)
+        }
+        E::Count { .. } => fault("llm_refused")
+            .with("endpoint", "The embedder")
+            .with("cause", "it gave another number of results than texts"),
+        _ => fault("unexpected_error"),
+    }
+}
