@@ -27,18 +27,12 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
-/// A share or a score, 0 to 1 unless said otherwise. A plain number in TypeScript; never NaN.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(transparent)]
-pub struct Score(
-    #[cfg_attr(feature = "specta", specta(type = specta_typescript::Number))] pub f64,
-);
-
 /// A size in bytes, below 2^53.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(transparent)]
 pub struct Bytes(
-    #[cfg_attr(feature = "specta", specta(type = specta_typescript::Number))] pub u64,
+    // Any number type that is exported as plain `number` will do for the page.
+    #[cfg_attr(feature = "specta", specta(type = u32))]
+    pub u64,
 );

@@ -1,9 +1,8 @@
 //! Search over memories, with what each of the four ways said.
 
-use super::Score;
 use super::memory::{MemoryRow, ModelRef};
-use domain::trigger::Budget;
-use domain::{FactType, Instant};
+use domain::reflect::Budget;
+use domain::{FactType, Instant, Score};
 use serde::{Deserialize, Serialize};
 
 /// A search.

@@ -1,12 +1,11 @@
 //! Questions and their answers as the reflect screen shows them.
 
-use super::Score;
 use super::model::{EvidenceItem, RunWarning};
 use crate::report::Report;
 use domain::citations::EvidenceSpan;
 use domain::trace::{ExtractiveState, Trace, Usage};
-use domain::trigger::Budget;
-use domain::{FactType, Instant, Json, RunId};
+use domain::reflect::Budget;
+use domain::{FactType, Instant, Json, RunId, Score};
 use serde::{Deserialize, Serialize};
 
 /// A question.
