@@ -2,7 +2,8 @@
 //! file is committed; a test holds it in step and rewrites it when `UPDATE_BINDINGS=1` is set
 //! (`npm run bindings`).
 
-use crate::commands::window;
+use crate::commands::{self, window};
+use crate::state::{DataChanged, OperationProgressed};
 use crate::window::FilesOpened;
 use tauri_specta::{Builder, ErrorHandlingMode, collect_commands, collect_events};
 
@@ -12,11 +13,73 @@ use tauri_specta::{Builder, ErrorHandlingMode, collect_commands, collect_events}
 pub fn builder() -> Builder<tauri::Wry> {
     Builder::new()
         .commands(collect_commands![
+            commands::banks::list_banks,
+            commands::banks::create_bank,
+            commands::banks::delete_bank,
+            commands::memories::list_memories,
+            commands::memories::get_memory,
+            commands::memories::add_memory,
+            commands::memories::edit_memory,
+            commands::memories::invalidate_memory,
+            commands::memories::restore_memory,
+            commands::memories::delete_memory,
+            commands::memories::retain_text,
+            commands::memories::plan_import,
+            commands::memories::import_files,
+            commands::memories::list_documents,
+            commands::memories::recall,
+            commands::reflect::cancel_reflect,
+            commands::reflect::list_reflect_runs,
+            commands::reflect::get_reflect_run,
+            commands::reflect::sample_questions,
+            commands::reflect::ask,
+            commands::models::list_models,
+            commands::models::get_model,
+            commands::models::create_model,
+            commands::models::update_model,
+            commands::models::delete_model,
+            commands::models::refresh_model,
+            commands::models::edit_model,
+            commands::models::clear_model,
+            commands::models::revert_model,
+            commands::models::scope_reach,
+            commands::versions::list_versions,
+            commands::versions::get_version,
+            commands::versions::diff_versions,
+            commands::proposals::list_proposals,
+            commands::proposals::get_proposal,
+            commands::proposals::preview_proposal,
+            commands::proposals::decide_ops,
+            commands::proposals::set_op_note,
+            commands::proposals::edit_op,
+            commands::proposals::resolve_conflict,
+            commands::proposals::approve_proposal,
+            commands::proposals::reject_proposal,
+            commands::operations::list_operations,
+            commands::operations::cancel_operation,
+            commands::operations::retry_operation,
+            commands::settings::llm_settings,
+            commands::settings::discover_endpoints,
+            commands::settings::save_endpoint,
+            commands::settings::delete_endpoint,
+            commands::settings::choose_endpoint,
+            commands::settings::check_endpoint,
+            commands::settings::list_llms,
+            commands::settings::forget_learnt,
+            commands::settings::set_extractive,
+            commands::app::look,
+            commands::app::set_look,
+            commands::app::open_bank,
+            commands::app::finish_first_run,
+            commands::app::data_folder,
+            commands::app::app_status,
+            commands::app::palette_search,
+            commands::app::reopen,
             window::page_drawn,
             window::take_opened_files,
             window::third_party_notices,
         ])
-        .events(collect_events![FilesOpened])
+        .events(collect_events![FilesOpened, DataChanged, OperationProgressed])
         .error_handling(ErrorHandlingMode::Throw)
         .disable_serde_phases()
 }

@@ -6,6 +6,7 @@ pub mod commands;
 mod drawing;
 mod folder;
 mod resources;
+mod secrets;
 pub mod state;
 pub mod window;
 
@@ -17,6 +18,9 @@ use tauri_plugin_log::{RotationStrategy, Target, TargetKind};
 
 /// Size at which a log is set aside; one older one is kept.
 const LOG_BYTES: u128 = 2 << 20;
+
+/// Folder of the bundled embedder among the resources.
+const WEIGHTS: &str = "embedder";
 
 /// Runs the program until its window is closed.
 #[must_use]
@@ -46,10 +50,11 @@ fn start(folder: &Path) -> tauri::Result<()> {
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_opener::init())
         .manage(window::Shell::default())
-        .manage(state::App::new(folder.to_owned()))
         .invoke_handler(bindings.invoke_handler())
         .setup(move |app| {
             bindings.mount_events(app);
+            let weights = resources::find(app.handle(), WEIGHTS).unwrap_or_default();
+            app.manage(state::App::new(app.handle().clone(), data.clone(), weights));
             let arguments = std::env::args_os().skip(1);
             let here = std::env::current_dir().unwrap_or_default();
             app.state::<window::Shell>().keep_opened(arguments, &here);

@@ -95,10 +95,16 @@ impl App {
         Ok(engine)
     }
 
-    /// The bundled embedder.
+    /// The bundled embedder, or, where its weights are missing, the hashing one: search by words
+    /// goes on, and the status says what is amiss.
     fn embedder(&self) -> Arc<dyn Embedder> {
-        let _ = &self.weights;
-        Arc::new(embed::Hash::default())
+        match embed::Bundled::open(&self.weights) {
+            Ok(bundled) => Arc::new(embed::Cached::new(bundled)),
+            Err(error) => {
+                tracing::error!(%error, "the bundled embedder cannot be used");
+                Arc::new(embed::Hash::default())
+            }
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Banks: make, list, and the sample bank of the first run.
 
 use crate::report::fault;
-use crate::{Engine, Result};
 use crate::view::bank::{BankRow, NewBank};
+use crate::{Engine, Result};
 use domain::BankId;
 
 /// list
@@ -31,4 +31,3 @@ pub async fn delete(engine: &Engine, bank: &BankId) -> Result<()> {
     let _ = (engine, bank);
     Err(fault("unexpected_error").into())
 }
-

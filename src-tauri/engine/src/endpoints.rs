@@ -1,8 +1,8 @@
 //! Endpoints of language models: find, store, check, choose; what was learnt about them.
 
 use crate::report::fault;
-use crate::{Engine, Result};
 use crate::view::settings::{CheckReport, EndpointView, FoundServer, LlmSettings, SaveEndpoint};
+use crate::{Engine, Result};
 use domain::EndpointId;
 
 /// llm_settings
@@ -85,4 +85,3 @@ pub async fn set_extractive(engine: &Engine, on: bool) -> Result<LlmSettings> {
     let _ = (engine, on);
     Err(fault("unexpected_error").into())
 }
-

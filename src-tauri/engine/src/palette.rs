@@ -1,8 +1,8 @@
 //! Finds things by a few words for the command palette.
 
 use crate::report::fault;
-use crate::{Engine, Result};
 use crate::view::app::PaletteHit;
+use crate::{Engine, Result};
 use domain::BankId;
 
 /// search
@@ -13,4 +13,3 @@ pub async fn search(engine: &Engine, bank: &BankId, words: &str) -> Result<Vec<P
     let _ = (engine, bank, words);
     Err(fault("unexpected_error").into())
 }
-

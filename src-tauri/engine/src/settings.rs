@@ -1,9 +1,9 @@
 //! Program-wide settings that are not about language models.
 
 use crate::report::fault;
-use crate::{Engine, Result};
 use crate::view::app::{AppStatus, DataFolder};
 use crate::view::settings::Look;
+use crate::{Engine, Result};
 use domain::BankId;
 
 /// status
@@ -59,4 +59,3 @@ pub async fn data_folder(engine: &Engine) -> Result<DataFolder> {
     let _ = (engine,);
     Err(fault("unexpected_error").into())
 }
-

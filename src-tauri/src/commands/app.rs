@@ -1,11 +1,11 @@
 //! Commands about app: each one call of the engine.
 
 use crate::state::App;
-use domain::{BankId};
-use engine::{palette, settings};
+use domain::BankId;
 use engine::report::Report;
 use engine::view::app::{AppStatus, DataFolder, PaletteHit};
-use engine::view::settings::{Look};
+use engine::view::settings::Look;
+use engine::{palette, settings};
 use tauri::State;
 
 /// Theme and text size.
@@ -54,7 +54,11 @@ pub async fn app_status(app: State<'_, App>) -> Result<AppStatus, Report> {
 /// Finds things by a few words.
 #[tauri::command]
 #[specta::specta]
-pub async fn palette_search(app: State<'_, App>, bank: BankId, words: String) -> Result<Vec<PaletteHit>, Report> {
+pub async fn palette_search(
+    app: State<'_, App>,
+    bank: BankId,
+    words: String,
+) -> Result<Vec<PaletteHit>, Report> {
     Ok(palette::search(&app.engine().await?, &bank, &words).await?)
 }
 

@@ -1,7 +1,7 @@
 //! Commands about banks: each one call of the engine.
 
 use crate::state::App;
-use domain::{BankId};
+use domain::BankId;
 use engine::banks;
 use engine::report::Report;
 use engine::view::bank::{BankRow, NewBank};
@@ -27,4 +27,3 @@ pub async fn create_bank(app: State<'_, App>, input: NewBank) -> Result<BankRow,
 pub async fn delete_bank(app: State<'_, App>, bank: BankId) -> Result<(), Report> {
     Ok(banks::delete(&app.engine().await?, &bank).await?)
 }
-

@@ -4,49 +4,79 @@ use crate::state::App;
 use domain::{BankId, MemoryId, OperationId};
 use engine::memory;
 use engine::report::Report;
-use engine::view::memory::{DocumentRow, EditFact, ImportFiles, ImportPlan, MemoryDetail, MemoryFilter, MemoryPage, MemoryRow, NewFact, RetainText};
+use engine::view::memory::{
+    DocumentRow, EditFact, ImportFiles, ImportPlan, MemoryDetail, MemoryFilter, MemoryPage,
+    MemoryRow, NewFact, RetainText,
+};
 use engine::view::recall::{RecallInput, RecallView};
 use tauri::State;
 
 /// One page of memories under a filter.
 #[tauri::command]
 #[specta::specta]
-pub async fn list_memories(app: State<'_, App>, bank: BankId, filter: MemoryFilter, after: Option<String>) -> Result<MemoryPage, Report> {
+pub async fn list_memories(
+    app: State<'_, App>,
+    bank: BankId,
+    filter: MemoryFilter,
+    after: Option<String>,
+) -> Result<MemoryPage, Report> {
     Ok(memory::list(&app.engine().await?, &bank, filter, after).await?)
 }
 
 /// One memory with all that hangs on it.
 #[tauri::command]
 #[specta::specta]
-pub async fn get_memory(app: State<'_, App>, bank: BankId, id: MemoryId) -> Result<MemoryDetail, Report> {
+pub async fn get_memory(
+    app: State<'_, App>,
+    bank: BankId,
+    id: MemoryId,
+) -> Result<MemoryDetail, Report> {
     Ok(memory::get(&app.engine().await?, &bank, &id).await?)
 }
 
 /// Adds one fact by hand.
 #[tauri::command]
 #[specta::specta]
-pub async fn add_memory(app: State<'_, App>, bank: BankId, fact: NewFact) -> Result<MemoryRow, Report> {
+pub async fn add_memory(
+    app: State<'_, App>,
+    bank: BankId,
+    fact: NewFact,
+) -> Result<MemoryRow, Report> {
     Ok(memory::add(&app.engine().await?, &bank, fact).await?)
 }
 
 /// Changes a fact; its history is kept.
 #[tauri::command]
 #[specta::specta]
-pub async fn edit_memory(app: State<'_, App>, bank: BankId, id: MemoryId, edit: EditFact) -> Result<MemoryRow, Report> {
+pub async fn edit_memory(
+    app: State<'_, App>,
+    bank: BankId,
+    id: MemoryId,
+    edit: EditFact,
+) -> Result<MemoryRow, Report> {
     Ok(memory::edit(&app.engine().await?, &bank, &id, edit).await?)
 }
 
 /// Takes a memory out of use.
 #[tauri::command]
 #[specta::specta]
-pub async fn invalidate_memory(app: State<'_, App>, bank: BankId, id: MemoryId, reason: Option<String>) -> Result<MemoryRow, Report> {
+pub async fn invalidate_memory(
+    app: State<'_, App>,
+    bank: BankId,
+    id: MemoryId,
+    reason: Option<String>,
+) -> Result<MemoryRow, Report> {
     Ok(memory::invalidate(&app.engine().await?, &bank, &id, reason).await?)
 }
 
 /// Takes a memory back into use.
 #[tauri::command]
 #[specta::specta]
-pub async fn restore_memory(app: State<'_, App>, bank: BankId, id: MemoryId) -> Result<MemoryRow, Report> {
+pub async fn restore_memory(
+    app: State<'_, App>,
+    bank: BankId,
+    id: MemoryId,
+) -> Result<MemoryRow, Report> {
     Ok(memory::restore(&app.engine().await?, &bank, &id).await?)
 }
 
@@ -60,21 +90,33 @@ pub async fn delete_memory(app: State<'_, App>, bank: BankId, id: MemoryId) -> R
 /// Keeps a text as a document and reads facts from it.
 #[tauri::command]
 #[specta::specta]
-pub async fn retain_text(app: State<'_, App>, bank: BankId, input: RetainText) -> Result<OperationId, Report> {
+pub async fn retain_text(
+    app: State<'_, App>,
+    bank: BankId,
+    input: RetainText,
+) -> Result<OperationId, Report> {
     Ok(memory::retain(&app.engine().await?, &bank, input).await?)
 }
 
 /// What an import would read; writes nothing.
 #[tauri::command]
 #[specta::specta]
-pub async fn plan_import(app: State<'_, App>, bank: BankId, input: ImportFiles) -> Result<ImportPlan, Report> {
+pub async fn plan_import(
+    app: State<'_, App>,
+    bank: BankId,
+    input: ImportFiles,
+) -> Result<ImportPlan, Report> {
     Ok(memory::plan_import(&app.engine().await?, &bank, input).await?)
 }
 
 /// Reads files and folders in.
 #[tauri::command]
 #[specta::specta]
-pub async fn import_files(app: State<'_, App>, bank: BankId, input: ImportFiles) -> Result<OperationId, Report> {
+pub async fn import_files(
+    app: State<'_, App>,
+    bank: BankId,
+    input: ImportFiles,
+) -> Result<OperationId, Report> {
     Ok(memory::import(&app.engine().await?, &bank, input).await?)
 }
 
@@ -88,7 +130,10 @@ pub async fn list_documents(app: State<'_, App>, bank: BankId) -> Result<Vec<Doc
 /// Searches in all four ways.
 #[tauri::command]
 #[specta::specta]
-pub async fn recall(app: State<'_, App>, bank: BankId, input: RecallInput) -> Result<RecallView, Report> {
+pub async fn recall(
+    app: State<'_, App>,
+    bank: BankId,
+    input: RecallInput,
+) -> Result<RecallView, Report> {
     Ok(memory::recall(&app.engine().await?, &bank, input).await?)
 }
-

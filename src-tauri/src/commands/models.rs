@@ -4,7 +4,9 @@ use crate::state::App;
 use domain::{BankId, ModelId};
 use engine::models;
 use engine::report::Report;
-use engine::view::model::{CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, ScopeReach, Submitted};
+use engine::view::model::{
+    CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, ScopeReach, Submitted,
+};
 use tauri::State;
 
 /// All models of a bank with their states.
@@ -17,21 +19,34 @@ pub async fn list_models(app: State<'_, App>, bank: BankId) -> Result<Vec<ModelR
 /// One model with its document.
 #[tauri::command]
 #[specta::specta]
-pub async fn get_model(app: State<'_, App>, bank: BankId, id: ModelId) -> Result<ModelDetail, Report> {
+pub async fn get_model(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+) -> Result<ModelDetail, Report> {
     Ok(models::get(&app.engine().await?, &bank, &id).await?)
 }
 
 /// Makes a model and queues its first refresh.
 #[tauri::command]
 #[specta::specta]
-pub async fn create_model(app: State<'_, App>, bank: BankId, input: NewModel) -> Result<CreatedModel, Report> {
+pub async fn create_model(
+    app: State<'_, App>,
+    bank: BankId,
+    input: NewModel,
+) -> Result<CreatedModel, Report> {
     Ok(models::create(&app.engine().await?, &bank, input).await?)
 }
 
 /// Changes settings of a model.
 #[tauri::command]
 #[specta::specta]
-pub async fn update_model(app: State<'_, App>, bank: BankId, id: ModelId, patch: ModelPatch) -> Result<ModelDetail, Report> {
+pub async fn update_model(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+    patch: ModelPatch,
+) -> Result<ModelDetail, Report> {
     Ok(models::update(&app.engine().await?, &bank, &id, patch).await?)
 }
 
@@ -45,35 +60,60 @@ pub async fn delete_model(app: State<'_, App>, bank: BankId, id: ModelId) -> Res
 /// Queues a refresh.
 #[tauri::command]
 #[specta::specta]
-pub async fn refresh_model(app: State<'_, App>, bank: BankId, id: ModelId, full: bool) -> Result<Submitted, Report> {
+pub async fn refresh_model(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+    full: bool,
+) -> Result<Submitted, Report> {
     Ok(models::refresh(&app.engine().await?, &bank, &id, full).await?)
 }
 
 /// Stores a person's text as a new version.
 #[tauri::command]
 #[specta::specta]
-pub async fn edit_model(app: State<'_, App>, bank: BankId, id: ModelId, content: String, expected_version: u32) -> Result<ModelDetail, Report> {
+pub async fn edit_model(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+    content: String,
+    expected_version: u32,
+) -> Result<ModelDetail, Report> {
     Ok(models::edit_content(&app.engine().await?, &bank, &id, content, expected_version).await?)
 }
 
 /// Empties the document; the last text stays in the history.
 #[tauri::command]
 #[specta::specta]
-pub async fn clear_model(app: State<'_, App>, bank: BankId, id: ModelId, expected_version: u32) -> Result<ModelDetail, Report> {
+pub async fn clear_model(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+    expected_version: u32,
+) -> Result<ModelDetail, Report> {
     Ok(models::clear(&app.engine().await?, &bank, &id, expected_version).await?)
 }
 
 /// Writes an earlier version anew.
 #[tauri::command]
 #[specta::specta]
-pub async fn revert_model(app: State<'_, App>, bank: BankId, id: ModelId, version: u32, read_again: bool) -> Result<ModelDetail, Report> {
+pub async fn revert_model(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+    version: u32,
+    read_again: bool,
+) -> Result<ModelDetail, Report> {
     Ok(models::revert(&app.engine().await?, &bank, &id, version, read_again).await?)
 }
 
 /// How many memories a scope reads now.
 #[tauri::command]
 #[specta::specta]
-pub async fn scope_reach(app: State<'_, App>, bank: BankId, input: NewModel) -> Result<ScopeReach, Report> {
+pub async fn scope_reach(
+    app: State<'_, App>,
+    bank: BankId,
+    input: NewModel,
+) -> Result<ScopeReach, Report> {
     Ok(models::scope_reach(&app.engine().await?, &bank, input).await?)
 }
-

@@ -3,8 +3,8 @@
 use crate::state::App;
 use domain::trace::RunEvent;
 use domain::{BankId, RunId};
-use engine::reflect;
 use engine::events::EventSink;
+use engine::reflect;
 use engine::report::Report;
 use engine::view::reflect::{ReflectInput, ReflectRow, ReflectRunView};
 use tauri::State;
@@ -20,14 +20,21 @@ pub async fn cancel_reflect(app: State<'_, App>, run: RunId) -> Result<(), Repor
 /// Earlier questions, newest first.
 #[tauri::command]
 #[specta::specta]
-pub async fn list_reflect_runs(app: State<'_, App>, bank: BankId) -> Result<Vec<ReflectRow>, Report> {
+pub async fn list_reflect_runs(
+    app: State<'_, App>,
+    bank: BankId,
+) -> Result<Vec<ReflectRow>, Report> {
     Ok(reflect::runs(&app.engine().await?, &bank).await?)
 }
 
 /// One run with its answer.
 #[tauri::command]
 #[specta::specta]
-pub async fn get_reflect_run(app: State<'_, App>, bank: BankId, run: RunId) -> Result<ReflectRunView, Report> {
+pub async fn get_reflect_run(
+    app: State<'_, App>,
+    bank: BankId,
+    run: RunId,
+) -> Result<ReflectRunView, Report> {
     Ok(reflect::get_run(&app.engine().await?, &bank, &run).await?)
 }
 
@@ -41,7 +48,12 @@ pub async fn sample_questions(app: State<'_, App>, bank: BankId) -> Result<Vec<S
 /// Asks a question; its events come over the channel, the finished run as the result.
 #[tauri::command]
 #[specta::specta]
-pub async fn ask(app: State<'_, App>, bank: BankId, input: ReflectInput, events: Channel<RunEvent>) -> Result<ReflectRunView, Report> {
+pub async fn ask(
+    app: State<'_, App>,
+    bank: BankId,
+    input: ReflectInput,
+    events: Channel<RunEvent>,
+) -> Result<ReflectRunView, Report> {
     Ok(reflect::ask(&app.engine().await?, &bank, input, &mut ChannelSink(events)).await?)
 }
 

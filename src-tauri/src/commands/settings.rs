@@ -1,10 +1,10 @@
 //! Commands about settings: each one call of the engine.
 
 use crate::state::App;
-use domain::{EndpointId};
+use domain::EndpointId;
 use engine::endpoints;
 use engine::report::Report;
-use engine::view::settings::{CheckReport, FoundServer, EndpointView, LlmSettings, SaveEndpoint};
+use engine::view::settings::{CheckReport, EndpointView, FoundServer, LlmSettings, SaveEndpoint};
 use tauri::State;
 
 /// Endpoints of language models and extractive mode.
@@ -24,7 +24,10 @@ pub async fn discover_endpoints(app: State<'_, App>) -> Result<Vec<FoundServer>,
 /// Stores an endpoint; its key goes to the key store.
 #[tauri::command]
 #[specta::specta]
-pub async fn save_endpoint(app: State<'_, App>, input: SaveEndpoint) -> Result<EndpointView, Report> {
+pub async fn save_endpoint(
+    app: State<'_, App>,
+    input: SaveEndpoint,
+) -> Result<EndpointView, Report> {
     Ok(endpoints::save(&app.engine().await?, input).await?)
 }
 
@@ -38,7 +41,10 @@ pub async fn delete_endpoint(app: State<'_, App>, id: EndpointId) -> Result<(), 
 /// Chooses what answers; absent chooses extractive mode.
 #[tauri::command]
 #[specta::specta]
-pub async fn choose_endpoint(app: State<'_, App>, id: Option<EndpointId>) -> Result<LlmSettings, Report> {
+pub async fn choose_endpoint(
+    app: State<'_, App>,
+    id: Option<EndpointId>,
+) -> Result<LlmSettings, Report> {
     Ok(endpoints::choose(&app.engine().await?, id.as_ref()).await?)
 }
 
@@ -69,4 +75,3 @@ pub async fn forget_learnt(app: State<'_, App>, id: EndpointId) -> Result<(), Re
 pub async fn set_extractive(app: State<'_, App>, on: bool) -> Result<LlmSettings, Report> {
     Ok(endpoints::set_extractive(&app.engine().await?, on).await?)
 }
-

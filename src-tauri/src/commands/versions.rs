@@ -10,21 +10,35 @@ use tauri::State;
 /// The history of a model, newest first.
 #[tauri::command]
 #[specta::specta]
-pub async fn list_versions(app: State<'_, App>, bank: BankId, id: ModelId) -> Result<Vec<TimelineEntry>, Report> {
+pub async fn list_versions(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+) -> Result<Vec<TimelineEntry>, Report> {
     Ok(models::timeline(&app.engine().await?, &bank, &id).await?)
 }
 
 /// One kept version.
 #[tauri::command]
 #[specta::specta]
-pub async fn get_version(app: State<'_, App>, bank: BankId, id: ModelId, version: u32) -> Result<VersionView, Report> {
+pub async fn get_version(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+    version: u32,
+) -> Result<VersionView, Report> {
     Ok(models::version(&app.engine().await?, &bank, &id, version).await?)
 }
 
 /// Two versions set against each other.
 #[tauri::command]
 #[specta::specta]
-pub async fn diff_versions(app: State<'_, App>, bank: BankId, id: ModelId, from: u32, to: u32) -> Result<VersionDiff, Report> {
+pub async fn diff_versions(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+    from: u32,
+    to: u32,
+) -> Result<VersionDiff, Report> {
     Ok(models::diff_versions(&app.engine().await?, &bank, &id, from, to).await?)
 }
-

@@ -1,16 +1,24 @@
 //! What the bank knows: add, import, list, correct, and find again. Never writes a document.
 
 use crate::report::fault;
-use crate::{Engine, Result};
-use crate::view::memory::{DocumentRow, EditFact, ImportFiles, ImportPlan, MemoryDetail, MemoryFilter, MemoryPage, MemoryRow, NewFact, RetainText};
+use crate::view::memory::{
+    DocumentRow, EditFact, ImportFiles, ImportPlan, MemoryDetail, MemoryFilter, MemoryPage,
+    MemoryRow, NewFact, RetainText,
+};
 use crate::view::recall::{RecallInput, RecallView};
+use crate::{Engine, Result};
 use domain::{BankId, MemoryId, OperationId};
 
 /// list
 ///
 /// # Errors
 /// See the table.
-pub async fn list(engine: &Engine, bank: &BankId, filter: MemoryFilter, after: Option<String>) -> Result<MemoryPage> {
+pub async fn list(
+    engine: &Engine,
+    bank: &BankId,
+    filter: MemoryFilter,
+    after: Option<String>,
+) -> Result<MemoryPage> {
     let _ = (engine, bank, filter, after);
     Err(fault("unexpected_error").into())
 }
@@ -37,7 +45,12 @@ pub async fn add(engine: &Engine, bank: &BankId, fact: NewFact) -> Result<Memory
 ///
 /// # Errors
 /// See the table.
-pub async fn edit(engine: &Engine, bank: &BankId, id: &MemoryId, edit: EditFact) -> Result<MemoryRow> {
+pub async fn edit(
+    engine: &Engine,
+    bank: &BankId,
+    id: &MemoryId,
+    edit: EditFact,
+) -> Result<MemoryRow> {
     let _ = (engine, bank, id, edit);
     Err(fault("unexpected_error").into())
 }
@@ -46,7 +59,12 @@ pub async fn edit(engine: &Engine, bank: &BankId, id: &MemoryId, edit: EditFact)
 ///
 /// # Errors
 /// See the table.
-pub async fn invalidate(engine: &Engine, bank: &BankId, id: &MemoryId, reason: Option<String>) -> Result<MemoryRow> {
+pub async fn invalidate(
+    engine: &Engine,
+    bank: &BankId,
+    id: &MemoryId,
+    reason: Option<String>,
+) -> Result<MemoryRow> {
     let _ = (engine, bank, id, reason);
     Err(fault("unexpected_error").into())
 }
@@ -113,4 +131,3 @@ pub async fn recall(engine: &Engine, bank: &BankId, input: RecallInput) -> Resul
     let _ = (engine, bank, input);
     Err(fault("unexpected_error").into())
 }
-

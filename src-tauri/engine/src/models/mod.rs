@@ -3,8 +3,11 @@
 pub mod proposals;
 
 use crate::report::fault;
+use crate::view::model::{
+    CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, ScopeReach, Submitted,
+    TimelineEntry, VersionDiff, VersionView,
+};
 use crate::{Engine, Result};
-use crate::view::model::{CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, ScopeReach, Submitted, TimelineEntry, VersionDiff, VersionView};
 use domain::{BankId, ModelId};
 
 /// list
@@ -38,7 +41,12 @@ pub async fn create(engine: &Engine, bank: &BankId, input: NewModel) -> Result<C
 ///
 /// # Errors
 /// See the table.
-pub async fn update(engine: &Engine, bank: &BankId, id: &ModelId, patch: ModelPatch) -> Result<ModelDetail> {
+pub async fn update(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    patch: ModelPatch,
+) -> Result<ModelDetail> {
     let _ = (engine, bank, id, patch);
     Err(fault("unexpected_error").into())
 }
@@ -56,7 +64,12 @@ pub async fn delete(engine: &Engine, bank: &BankId, id: &ModelId) -> Result<()> 
 ///
 /// # Errors
 /// See the table.
-pub async fn refresh(engine: &Engine, bank: &BankId, id: &ModelId, full: bool) -> Result<Submitted> {
+pub async fn refresh(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    full: bool,
+) -> Result<Submitted> {
     let _ = (engine, bank, id, full);
     Err(fault("unexpected_error").into())
 }
@@ -65,7 +78,13 @@ pub async fn refresh(engine: &Engine, bank: &BankId, id: &ModelId, full: bool) -
 ///
 /// # Errors
 /// See the table.
-pub async fn edit_content(engine: &Engine, bank: &BankId, id: &ModelId, content: String, expected_version: u32) -> Result<ModelDetail> {
+pub async fn edit_content(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    content: String,
+    expected_version: u32,
+) -> Result<ModelDetail> {
     let _ = (engine, bank, id, content, expected_version);
     Err(fault("unexpected_error").into())
 }
@@ -74,7 +93,12 @@ pub async fn edit_content(engine: &Engine, bank: &BankId, id: &ModelId, content:
 ///
 /// # Errors
 /// See the table.
-pub async fn clear(engine: &Engine, bank: &BankId, id: &ModelId, expected_version: u32) -> Result<ModelDetail> {
+pub async fn clear(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    expected_version: u32,
+) -> Result<ModelDetail> {
     let _ = (engine, bank, id, expected_version);
     Err(fault("unexpected_error").into())
 }
@@ -83,7 +107,13 @@ pub async fn clear(engine: &Engine, bank: &BankId, id: &ModelId, expected_versio
 ///
 /// # Errors
 /// See the table.
-pub async fn revert(engine: &Engine, bank: &BankId, id: &ModelId, version: u32, read_again: bool) -> Result<ModelDetail> {
+pub async fn revert(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    version: u32,
+    read_again: bool,
+) -> Result<ModelDetail> {
     let _ = (engine, bank, id, version, read_again);
     Err(fault("unexpected_error").into())
 }
@@ -101,7 +131,12 @@ pub async fn timeline(engine: &Engine, bank: &BankId, id: &ModelId) -> Result<Ve
 ///
 /// # Errors
 /// See the table.
-pub async fn version(engine: &Engine, bank: &BankId, id: &ModelId, version: u32) -> Result<VersionView> {
+pub async fn version(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    version: u32,
+) -> Result<VersionView> {
     let _ = (engine, bank, id, version);
     Err(fault("unexpected_error").into())
 }
@@ -110,7 +145,13 @@ pub async fn version(engine: &Engine, bank: &BankId, id: &ModelId, version: u32)
 ///
 /// # Errors
 /// See the table.
-pub async fn diff_versions(engine: &Engine, bank: &BankId, id: &ModelId, from: u32, to: u32) -> Result<VersionDiff> {
+pub async fn diff_versions(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    from: u32,
+    to: u32,
+) -> Result<VersionDiff> {
     let _ = (engine, bank, id, from, to);
     Err(fault("unexpected_error").into())
 }
@@ -123,4 +164,3 @@ pub async fn scope_reach(engine: &Engine, bank: &BankId, input: NewModel) -> Res
     let _ = (engine, bank, input);
     Err(fault("unexpected_error").into())
 }
-

@@ -1,8 +1,11 @@
 //! Finished refreshes that wait for a person: show, decide, preview, publish, reject. What was shown is what is stored.
 
 use crate::report::fault;
+use crate::view::proposal::{
+    ApproveInput, ConflictChoice, DecideOps, Preview, PreviewOf, ProposalRow, ProposalView,
+    Published, RejectInput,
+};
 use crate::{Engine, Result};
-use crate::view::proposal::{ApproveInput, ConflictChoice, DecideOps, Preview, PreviewOf, ProposalRow, ProposalView, Published, RejectInput};
 use domain::{BankId, ProposalId};
 
 /// inbox
@@ -27,7 +30,12 @@ pub async fn get(engine: &Engine, bank: &BankId, id: &ProposalId) -> Result<Prop
 ///
 /// # Errors
 /// See the table.
-pub async fn preview(engine: &Engine, bank: &BankId, id: &ProposalId, of: PreviewOf) -> Result<Preview> {
+pub async fn preview(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ProposalId,
+    of: PreviewOf,
+) -> Result<Preview> {
     let _ = (engine, bank, id, of);
     Err(fault("unexpected_error").into())
 }
@@ -36,7 +44,13 @@ pub async fn preview(engine: &Engine, bank: &BankId, id: &ProposalId, of: Previe
 ///
 /// # Errors
 /// See the table.
-pub async fn decide(engine: &Engine, bank: &BankId, id: &ProposalId, input: DecideOps, state_seq: u32) -> Result<ProposalView> {
+pub async fn decide(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ProposalId,
+    input: DecideOps,
+    state_seq: u32,
+) -> Result<ProposalView> {
     let _ = (engine, bank, id, input, state_seq);
     Err(fault("unexpected_error").into())
 }
@@ -45,7 +59,14 @@ pub async fn decide(engine: &Engine, bank: &BankId, id: &ProposalId, input: Deci
 ///
 /// # Errors
 /// See the table.
-pub async fn set_note(engine: &Engine, bank: &BankId, id: &ProposalId, op_id: &str, note: Option<String>, state_seq: u32) -> Result<ProposalView> {
+pub async fn set_note(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ProposalId,
+    op_id: &str,
+    note: Option<String>,
+    state_seq: u32,
+) -> Result<ProposalView> {
     let _ = (engine, bank, id, op_id, note, state_seq);
     Err(fault("unexpected_error").into())
 }
@@ -54,7 +75,14 @@ pub async fn set_note(engine: &Engine, bank: &BankId, id: &ProposalId, op_id: &s
 ///
 /// # Errors
 /// See the table.
-pub async fn edit_op(engine: &Engine, bank: &BankId, id: &ProposalId, op_id: &str, text: Option<String>, state_seq: u32) -> Result<ProposalView> {
+pub async fn edit_op(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ProposalId,
+    op_id: &str,
+    text: Option<String>,
+    state_seq: u32,
+) -> Result<ProposalView> {
     let _ = (engine, bank, id, op_id, text, state_seq);
     Err(fault("unexpected_error").into())
 }
@@ -63,7 +91,14 @@ pub async fn edit_op(engine: &Engine, bank: &BankId, id: &ProposalId, op_id: &st
 ///
 /// # Errors
 /// See the table.
-pub async fn resolve_conflict(engine: &Engine, bank: &BankId, id: &ProposalId, op_id: &str, choice: ConflictChoice, state_seq: u32) -> Result<ProposalView> {
+pub async fn resolve_conflict(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ProposalId,
+    op_id: &str,
+    choice: ConflictChoice,
+    state_seq: u32,
+) -> Result<ProposalView> {
     let _ = (engine, bank, id, op_id, choice, state_seq);
     Err(fault("unexpected_error").into())
 }
@@ -72,7 +107,13 @@ pub async fn resolve_conflict(engine: &Engine, bank: &BankId, id: &ProposalId, o
 ///
 /// # Errors
 /// See the table.
-pub async fn approve(engine: &Engine, bank: &BankId, id: &ProposalId, input: ApproveInput, state_seq: u32) -> Result<Published> {
+pub async fn approve(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ProposalId,
+    input: ApproveInput,
+    state_seq: u32,
+) -> Result<Published> {
     let _ = (engine, bank, id, input, state_seq);
     Err(fault("unexpected_error").into())
 }
@@ -81,8 +122,13 @@ pub async fn approve(engine: &Engine, bank: &BankId, id: &ProposalId, input: App
 ///
 /// # Errors
 /// See the table.
-pub async fn reject(engine: &Engine, bank: &BankId, id: &ProposalId, input: RejectInput, state_seq: u32) -> Result<ProposalView> {
+pub async fn reject(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ProposalId,
+    input: RejectInput,
+    state_seq: u32,
+) -> Result<ProposalView> {
     let _ = (engine, bank, id, input, state_seq);
     Err(fault("unexpected_error").into())
 }
-

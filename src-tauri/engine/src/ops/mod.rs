@@ -1,8 +1,8 @@
 //! The queue of operations: list, cancel, retry, run, recover. What an operation does is written where its subject lives.
 
 use crate::report::fault;
-use crate::{Engine, Result};
 use crate::view::operation::OperationRow;
+use crate::{Engine, Result};
 use domain::{BankId, OperationId};
 
 /// list
@@ -31,4 +31,3 @@ pub async fn retry(engine: &Engine, bank: &BankId, id: &OperationId) -> Result<O
     let _ = (engine, bank, id);
     Err(fault("unexpected_error").into())
 }
-

@@ -1,16 +1,21 @@
 //! Answers a question from the bank in a loop of tool calls, with checked citations. Writes nothing to the bank but the record of the run.
 
-use crate::report::fault;
-use crate::{Engine, Result};
 use crate::events::EventSink;
+use crate::report::fault;
 use crate::view::reflect::{ReflectInput, ReflectRow, ReflectRunView};
+use crate::{Engine, Result};
 use domain::{BankId, RunId};
 
 /// ask
 ///
 /// # Errors
 /// See the table.
-pub async fn ask(engine: &Engine, bank: &BankId, input: ReflectInput, sink: &mut dyn EventSink) -> Result<ReflectRunView> {
+pub async fn ask(
+    engine: &Engine,
+    bank: &BankId,
+    input: ReflectInput,
+    sink: &mut dyn EventSink,
+) -> Result<ReflectRunView> {
     let _ = (engine, bank, input, sink);
     Err(fault("unexpected_error").into())
 }
@@ -50,4 +55,3 @@ pub async fn sample_questions(engine: &Engine, bank: &BankId) -> Result<Vec<Stri
     let _ = (engine, bank);
     Err(fault("unexpected_error").into())
 }
-

@@ -33,6 +33,5 @@ pub struct Page<T> {
 #[serde(transparent)]
 pub struct Bytes(
     // Any number type that is exported as plain `number` will do for the page.
-    #[cfg_attr(feature = "specta", specta(type = u32))]
-    pub u64,
+    #[cfg_attr(feature = "specta", specta(type = u32))] pub u64,
 );

@@ -3,8 +3,8 @@
 use super::model::{EvidenceItem, RunWarning};
 use crate::report::Report;
 use domain::citations::EvidenceSpan;
-use domain::trace::{ExtractiveState, Trace, Usage};
 use domain::reflect::Budget;
+use domain::trace::{ExtractiveState, Trace, Usage};
 use domain::{FactType, Instant, Json, RunId, Score};
 use serde::{Deserialize, Serialize};
 
