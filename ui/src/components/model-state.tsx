@@ -21,7 +21,7 @@ export const modelStates = Object.keys(looks) as ModelState[];
 export const modelStateWord = (state: ModelState): string => looks[state].word;
 
 /** Where a model stands, completed by what is known: how far behind, until when it is parked. */
-export function modelStateText(model: Pick<ModelRow, "state" | "newer" | "parked_until">): string {
+function modelStateText(model: Pick<ModelRow, "state" | "newer" | "parked_until">): string {
   const { word } = looks[model.state];
   if (model.state === "behind" && model.newer) {
     return `${word} (${model.newer >= 100 ? "100+" : model.newer})`;

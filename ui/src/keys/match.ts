@@ -3,7 +3,7 @@
  * the produced character, not the place of the key, so that bindings follow the keyboard layout.
  */
 
-export const isMac = /mac/i.test(navigator.platform);
+const isMac = /mac/i.test(navigator.platform);
 
 const named: Record<string, string> = { " ": "space", esc: "escape" };
 

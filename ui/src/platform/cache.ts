@@ -63,7 +63,7 @@ async function invoke<N extends keyof Commands>(
 }
 
 /** Refetches every open query that shows one of these tags, of this bank or of all banks. */
-export function invalidateTags(
+function invalidateTags(
   client: QueryClient,
   tags: readonly CacheTag[],
   bank: BankId | null,

@@ -5,7 +5,7 @@
  */
 import type { Report } from "./wire";
 
-export function isReport(value: unknown): value is Report {
+function isReport(value: unknown): value is Report {
   return (
     typeof value === "object" &&
     value !== null &&

@@ -8,7 +8,7 @@ import type { Changed, Channel, commands, OperationProgress, RunEvent } from "./
 
 export type Commands = typeof commands;
 
-export interface FileQuestion {
+interface FileQuestion {
   /** Title of the dialog. */
   title: string;
   /** Whether folders are chosen instead of files. */

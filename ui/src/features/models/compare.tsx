@@ -12,6 +12,7 @@ import { SkeletonRows } from "~/components/skeleton";
 import { Tabs } from "~/components/tabs";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
+import { withHeadings } from "~/lib/headings";
 import { useRead, useWrite } from "~/platform/cache";
 import type { BankId, DiffEntry, EvidenceItem, ModelDetail, VersionDiff } from "~/platform/wire";
 import { strings } from "./model-strings";
@@ -116,7 +117,7 @@ function Document({
   const { entries } = diff.diff;
   if (changesOf(entries) === 0) return <p className="p-4 text-muted">{words.same}</p>;
   if (layout === "split") {
-    return runsOf(entries).map((run) => {
+    return runsOf(withHeadings(entries, detail.structure)).map((run) => {
       const [first] = run;
       if (!first) return null;
       return first.kind === "unchanged" ? (

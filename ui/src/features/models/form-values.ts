@@ -66,7 +66,7 @@ export function valuesOf({ model, trigger }: ModelDetail): FormValues {
   };
 }
 
-export function tagsOf(text: string): string[] {
+function tagsOf(text: string): string[] {
   return text
     .split(",")
     .map((tag) => tag.trim())

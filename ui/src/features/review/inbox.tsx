@@ -45,7 +45,7 @@ export function Inbox({
   );
 }
 
-export function InboxRow({ row }: { row: ProposalRow }) {
+function InboxRow({ row }: { row: ProposalRow }) {
   const { mark, tone } = looks[row.state];
   return (
     <div className="px-3 pt-2 pb-2.5">

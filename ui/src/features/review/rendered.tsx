@@ -6,6 +6,7 @@ import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { SkeletonRows } from "~/components/skeleton";
 import { cn } from "~/lib/cn";
+import { withHeadings } from "~/lib/headings";
 import { shown, shownSpans } from "~/lib/markers";
 import { useRead } from "~/platform/cache";
 import type { BankId, DiffEntry, OpView, ProposalView } from "~/platform/wire";
@@ -42,7 +43,7 @@ export function Rendered({ bank, view, desk }: { bank: BankId; view: ProposalVie
       {preview.isPending && <SkeletonRows />}
       <ScrollText label={strings.view.rendered}>
         <div className="max-w-[40rem] px-10 py-6">
-          {preview.data?.diff.entries.map((entry) => (
+          {withHeadings(preview.data?.diff.entries ?? [], view.base).map((entry) => (
             <Entry
               key={`${entry.section_id} ${entry.block_id} ${entry.kind}`}
               entry={entry}

@@ -3,6 +3,7 @@ import { ChangeMap, keyOf, runsOf, SplitEntry, UnchangedSplit } from "~/componen
 import { ReportCard } from "~/components/report";
 import { SkeletonRows } from "~/components/skeleton";
 import { cn } from "~/lib/cn";
+import { withHeadings } from "~/lib/headings";
 import { useRead } from "~/platform/cache";
 import type { BankId, DiffEntry, OpView, ProposalView } from "~/platform/wire";
 import type { Desk } from "./desk";
@@ -23,7 +24,7 @@ export function Split({ bank, view, desk }: { bank: BankId; view: ProposalView; 
     );
   }
   if (!preview.data) return <SkeletonRows />;
-  const entries = preview.data.diff.entries;
+  const entries = withHeadings(preview.data.diff.entries, view.base);
   return (
     <div className="flex min-h-0 flex-1">
       <div className="scroll-quiet min-h-0 flex-1">
