@@ -44,12 +44,18 @@ impl Thresholds {
 
     /// The multilingual-e5 family, whose cosines lie close together: unrelated 0.77, the right
     /// passage 0.83 to 0.93, paraphrases 0.96 to 0.98.
+    ///
+    /// Checked with the bundled model on the 16 answerable English questions and the 40 in other
+    /// languages about a project history of some 550 sentences: the best passage had at least 0.814
+    /// each time; of 26 questions about something else 21 stayed below 0.81 and 16 below 0.80. The
+    /// floor kept every answer's sentence but one, at 0.784. Two random sentences of that text have
+    /// 0.79 in the middle and 0.90 in one of a hundred pairs.
     pub const E5: Self = Self {
         semantic_floor: 0.785,
         temporal_entry: 0.75,
         stored_link: 0.90,
         model_relevance: 0.83,
-        nothing_found: 0.80,
+        nothing_found: 0.81,
         same_subject: 0.93,
         near_twin: 0.965,
         consolidation_twin: 0.985,
@@ -57,14 +63,16 @@ impl Thresholds {
     };
 
     /// The hashing embedder, which sees spelling alone: two sentences on one subject that share no
-    /// word are as far apart as unrelated ones.
+    /// word are as far apart as unrelated ones. On the same text the best passage had at least 0.39
+    /// for an answerable question, and two random sentences 0.07 in the middle and 0.41 in one of a
+    /// hundred pairs.
     pub const HASH: Self = Self {
         semantic_floor: 0.15,
         temporal_entry: 0.05,
-        stored_link: 0.45,
-        model_relevance: 0.30,
-        nothing_found: 0.15,
-        same_subject: 0.60,
+        stored_link: 0.50,
+        model_relevance: 0.40,
+        nothing_found: 0.30,
+        same_subject: 0.65,
         near_twin: 0.88,
         consolidation_twin: 0.95,
         unrelated: 0.05,
