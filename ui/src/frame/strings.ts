@@ -24,9 +24,6 @@ export const strings = {
     const name = names[type] ?? type.replaceAll("_", " ");
     return subject ? `${name} of ${subject}` : name;
   },
-  extractive: "Extractive",
-  extractiveHint:
-    "No language model is set up: answers and documents are statements from the bank.",
   palette: {
     title: "Command palette",
     here: "On this screen",

@@ -15,6 +15,8 @@ export const strings = {
   refresh: "Refresh",
   refreshFull: "Refresh in full",
   refreshing: "Refreshing…",
+  nothingAnswers:
+    "No language model is set up and extractive mode is off. Choose one of them in Settings.",
   review: (operations: number) => `Review ${plural(operations, "change")}`,
   more: "More",
   clear: "Clear the document…",

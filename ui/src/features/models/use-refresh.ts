@@ -1,5 +1,5 @@
 import { say } from "~/components/toast";
-import { useWrite } from "~/platform/cache";
+import { useRead, useWrite } from "~/platform/cache";
 import type { BankId, ModelRow, Report } from "~/platform/wire";
 import { strings } from "./model-strings";
 
@@ -13,6 +13,7 @@ export interface Refresh {
 
 export function useRefresh(bank: BankId): Refresh {
   const refresh = useWrite("refreshModel");
+  const answering = useRead("appStatus", []).data?.answering.kind;
   return {
     run: async (model, full) => {
       try {
@@ -24,6 +25,9 @@ export function useRefresh(bank: BankId): Refresh {
     },
     busy: refresh.isPending,
     fault: refresh.error,
-    unavailable: ({ state }) => (state === "refreshing" ? strings.refreshing : undefined),
+    unavailable: ({ state }) => {
+      if (answering === "nothing") return strings.nothingAnswers;
+      return state === "refreshing" ? strings.refreshing : undefined;
+    },
   };
 }

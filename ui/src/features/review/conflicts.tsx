@@ -1,9 +1,10 @@
 import { TriangleAlert } from "lucide-react";
-import { Fragment, useEffect, useRef, useState } from "react";
+import { Fragment, useState } from "react";
 import { Badge } from "~/components/badge";
 import { Button } from "~/components/button";
 import { cn } from "~/lib/cn";
 import { shown } from "~/lib/markers";
+import { useTakesFocus } from "~/lib/use-takes-focus";
 import type { ConflictView, OpView, ProposalView } from "~/platform/wire";
 import type { Desk } from "./desk";
 import { OpEditor } from "./op-forms";
@@ -28,14 +29,9 @@ export function Conflicts({ view, desk }: { view: ProposalView; desk: Desk }) {
 }
 
 function ConflictCard({ op, of, desk }: { op: OpView; of: number; desk: Desk }) {
-  const card = useRef<HTMLElement>(null);
   const [editing, setEditing] = useState(false);
   const focused = desk.op?.op_id === op.op_id;
-  useEffect(() => {
-    if (!focused || desk.moved === 0) return;
-    card.current?.focus({ preventScroll: true });
-    card.current?.scrollIntoView({ block: "nearest" });
-  }, [focused, desk.moved]);
+  const card = useTakesFocus<HTMLElement>(focused, desk.moved);
   const { conflict } = op;
   if (!conflict) return null;
   const open = editing || (focused && desk.form === "edit");

@@ -1,10 +1,11 @@
 import { MergedWords } from "~/components/diff";
+import { keyOf } from "~/components/doc-diff";
 import { Checkbox } from "~/components/field";
 import { Keys } from "~/components/keys";
 import { Markdown } from "~/components/markdown";
 import { ReportCard } from "~/components/report";
-import { ScrollText } from "~/components/scroll";
 import { SkeletonRows } from "~/components/skeleton";
+import { Stack } from "~/components/stack";
 import { cn } from "~/lib/cn";
 import { withHeadings } from "~/lib/headings";
 import { shown, shownSpans } from "~/lib/markers";
@@ -19,6 +20,7 @@ export function Rendered({ bank, view, desk }: { bank: BankId; view: ProposalVie
   const preview = useRead("previewProposal", [bank, view.row.id, "everything"], {
     keepPrevious: true,
   });
+  const entries = withHeadings(preview.data?.diff.entries ?? [], view.base);
   const ops = new Map(decidable(view).map((op) => [op.op_id, op]));
   return (
     <>
@@ -41,18 +43,25 @@ export function Rendered({ bank, view, desk }: { bank: BankId; view: ProposalVie
         </div>
       )}
       {preview.isPending && <SkeletonRows />}
-      <ScrollText label={strings.view.rendered}>
-        <div className="max-w-[40rem] px-10 py-6">
-          {withHeadings(preview.data?.diff.entries ?? [], view.base).map((entry) => (
+      <Stack
+        label={strings.view.rendered}
+        items={entries}
+        keyOf={keyOf}
+        current={entries.findIndex(({ op_ids }) => desk.op && op_ids.includes(desk.op.op_id))}
+        moved={desk.moved}
+        height={3}
+        className="py-5"
+      >
+        {(entry) => (
+          <div className="max-w-[40rem] px-10 pb-1">
             <Entry
-              key={`${entry.section_id} ${entry.block_id} ${entry.kind}`}
               entry={entry}
               ops={entry.op_ids.map((id) => ops.get(id)).filter((op) => op !== undefined)}
               desk={desk}
             />
-          ))}
-        </div>
-      </ScrollText>
+          </div>
+        )}
+      </Stack>
     </>
   );
 }
@@ -73,11 +82,8 @@ function Entry({ entry, ops, desk }: { entry: DiffEntry; ops: OpView[]; desk: De
     // biome-ignore lint/a11y/useKeyWithClickEvents: as above
     <div
       onClick={() => first && desk.focus(first)}
-      ref={(block) => {
-        if (focused && desk.moved > 0) block?.scrollIntoView({ block: "nearest" });
-      }}
       className={cn(
-        "relative mt-2 scroll-my-6 rounded-md first:mt-0",
+        "relative mt-2 rounded-md",
         entry.block_id === null && "mt-6",
         focused && "outline-2 outline-focus outline-offset-4",
       )}

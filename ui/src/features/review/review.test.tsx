@@ -212,6 +212,22 @@ describe("review", () => {
     await noViolations();
   });
 
+  test("of two thousand operations few are in the page, and keys reach the last", async () => {
+    const { platform } = renderApp("/b/workshop/review/p-status");
+    await card(/^1 of 6/);
+    const view = platform.store.proposals[0];
+    const [first] = view?.ops ?? [];
+    if (!view || !first) throw new Error("no fixture");
+    view.ops = Array.from({ length: 2000 }, (_, at) => ({
+      ...first,
+      op_id: `many-${at}`,
+      number: at + 1,
+    }));
+    platform.emit.changed({ bank: null, tags: ["proposals"] });
+    await card(/^1 of 2000/);
+    expect(screen.getAllByRole("article").length).toBeLessThan(60);
+  });
+
   test("in a narrow window the inbox folds into a menu", async () => {
     viewport.width = 900;
     const { user } = renderApp("/b/workshop/review/p-status");

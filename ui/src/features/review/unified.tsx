@@ -1,5 +1,6 @@
-import { useEffect, useRef } from "react";
+import { Stack } from "~/components/stack";
 import { cn } from "~/lib/cn";
+import { useTakesFocus } from "~/lib/use-takes-focus";
 import type { OpView, ProposalView } from "~/platform/wire";
 import type { Desk } from "./desk";
 import { OpEditor, OpNote } from "./op-forms";
@@ -14,11 +15,17 @@ import { strings } from "./strings";
 export function Unified({ view, desk }: { view: ProposalView; desk: Desk }) {
   const ops = decidable(view);
   return (
-    <div className="scroll-quiet min-h-0 flex-1" data-nowrap={!desk.wrap || undefined}>
-      {ops.map((op) => (
-        <OpCard key={op.op_id} op={op} of={ops.length} view={view} desk={desk} />
-      ))}
-      <Skipped view={view} />
+    <div className="flex min-h-0 flex-1 flex-col" data-nowrap={!desk.wrap || undefined}>
+      <Stack
+        items={ops}
+        keyOf={({ op_id }) => op_id}
+        current={ops.findIndex(({ op_id }) => op_id === desk.op?.op_id)}
+        moved={desk.moved}
+        height={9}
+        after={<Skipped view={view} />}
+      >
+        {(op) => <OpCard op={op} of={ops.length} view={view} desk={desk} />}
+      </Stack>
     </div>
   );
 }
@@ -34,16 +41,10 @@ function OpCard({
   view: ProposalView;
   desk: Desk;
 }) {
-  const card = useRef<HTMLElement>(null);
   const focused = desk.op?.op_id === op.op_id;
+  const card = useTakesFocus<HTMLElement>(focused, desk.moved);
   const open = focused ? desk.form : null;
   const setBack = op.decision === "rejected" || op.decision === "deferred";
-
-  useEffect(() => {
-    if (!focused || desk.moved === 0) return;
-    card.current?.focus({ preventScroll: true });
-    card.current?.scrollIntoView({ block: "nearest" });
-  }, [focused, desk.moved]);
 
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: j and k move the focus; a click is the same by pointer
@@ -55,7 +56,7 @@ function OpCard({
       data-set-back={setBack || undefined}
       onClick={() => desk.focus(op)}
       className={cn(
-        "scroll-my-2 border-line border-b [contain-intrinsic-size:auto_9rem] [content-visibility:auto]",
+        "scroll-my-2 border-line border-b",
         focused && "rounded-[3px] outline-2 -outline-offset-2 outline-focus",
       )}
     >
