@@ -315,12 +315,12 @@ mod tests {
         let learnt = helped.learnt.known(LearntKey::NamedToolChoice);
         assert_eq!(learnt, Some(json!("narrowed_required")));
 
-        let plain = ChatRequest { stream: false, ..ChatRequest::new("t", vec![]) };
+        let plain = ChatRequest::new("t", vec![]);
         let other = Trial::new([refused("messages must not be empty")]);
         assert_eq!(other.ask(plain).await.unwrap_err().class(), Class::Refused);
 
-        let useless = Trial::new((0..4).map(|_| refused("Bad Request")));
-        let result = useless.ask(ChatRequest { stream: true, ..forced() }).await;
+        let useless = Trial::new((0..3).map(|_| refused("Bad Request")));
+        let result = useless.ask(forced()).await;
         assert_eq!(result.unwrap_err().class(), Class::Refused);
         assert!(useless.learnt.entries().is_empty());
         useless.script.assert_used_up();

@@ -116,9 +116,11 @@ impl Rung {
         }
     }
 
-    /// Whether it may be tried when the endpoint does not say what it dislikes.
+    /// Whether it may be tried when the endpoint does not say what it dislikes. Only what replies
+    /// do without: leaving the counts out of streams after one odd refusal would blind the check
+    /// for cut prompts for good.
     fn may_be_guessed(self) -> bool {
-        !matches!(self, Self::MaxTokens | Self::Temperature)
+        matches!(self, Self::Choice | Self::Strict | Self::Format | Self::Thinking)
     }
 }
 
