@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct FieldFault {
-    /// Dotted path of the field, with `[n]` for list items, for example `trigger.fact_types[1]`.
+    /// Dotted path of the field, with `[n]` for list items, for example `tags[1]`.
     pub field: String,
     /// Stable word, for example `blank` or `cron_syntax`.
     pub code: String,

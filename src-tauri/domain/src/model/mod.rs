@@ -2,6 +2,7 @@
 //! the checks of a request that creates or changes one. Scope, staleness, refresh and proposals have
 //! modules of their own.
 
+mod guidance;
 mod request;
 mod words;
 
@@ -14,6 +15,7 @@ use crate::refresh::{FailureReason, FallbackReason, Outcome};
 use crate::trigger::{RefreshMode, StatedTrigger, Trigger};
 use crate::{BankId, Instant, Json, ModelId, OperationId, ProposalId};
 
+pub use guidance::{Guidance, MAX_DECLINED, after_approval, decline, live_guidance};
 pub use request::{
     CreateDefaults, CreateModel, UpdateModel, is_model_id, read_create, read_update,
 };
@@ -165,39 +167,6 @@ pub struct CarryOver {
     pub attempts: u32,
     /// Why.
     pub why: CarryOverWhy,
-}
-
-/// What reviewers told the model's refreshes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Guidance {
-    /// A note, shown until what was produced with it is approved; a standing one always.
-    Note {
-        /// The words.
-        text: String,
-        /// When.
-        at: Instant,
-        /// On which proposal.
-        proposal: Option<ProposalId>,
-        /// Whether it is shown for ever.
-        standing: bool,
-    },
-    /// A change that a person decided not to make.
-    Declined {
-        /// The facts behind it.
-        fact_ids: Vec<String>,
-        /// What the change would have done.
-        op_summary: String,
-        /// The person's words.
-        note: Option<String>,
-        /// When.
-        at: Instant,
-        /// The facts' `change_seq` then, in the order of `fact_ids`: the entry lapses when one has
-        /// grown.
-        #[cfg_attr(feature = "specta", specta(skip))]
-        fact_seqs: Vec<i64>,
-    },
 }
 
 /// What a lock lies on.

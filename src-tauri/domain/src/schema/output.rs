@@ -61,7 +61,7 @@ impl CheckedSchema {
         if problems.is_empty() { Structured::Valid(value) } else { Structured::Invalid(problems) }
     }
 
-    /// The fields in document order, nested ones after their parent.
+    /// The fields in the order of the schema as it was read, nested ones after their parent.
     #[must_use]
     pub fn fields(&self) -> Vec<SchemaField> {
         let mut fields = Vec::new();

@@ -43,7 +43,7 @@ fn reasons() {
             last_refreshed_source_query: model["last_refreshed_source_query"].as_str(),
             scope_has_newer: newer,
             grounding_retracted: grounding_retracted(&cited(case, &scope)),
-            has_carry_over: !texts(&model["carry_over"]).is_empty(),
+            has_carry_over: model["carry_over"].as_array().is_some_and(|list| !list.is_empty()),
         });
         let reasons: Vec<String> = got
             .refresh_reasons
