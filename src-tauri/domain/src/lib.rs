@@ -16,6 +16,7 @@ pub mod disposition;
 pub mod document;
 pub mod entities;
 pub mod estimate;
+pub mod evidence;
 pub mod fault;
 pub mod forced;
 pub mod fusion;
