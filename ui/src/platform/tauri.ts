@@ -16,8 +16,8 @@ function subscribe<T>(event: string, hear: (payload: T) => void): () => void {
 
 export const tauri: Platform = {
   commands,
-  onChanged: (hear) => subscribe<Changed>("changed", hear),
-  onProgress: (hear) => subscribe<OperationProgress>("operation-progress", hear),
+  onChanged: (hear) => subscribe<Changed>("data-changed", hear),
+  onProgress: (hear) => subscribe<OperationProgress>("operation-progressed", hear),
   channel: (hear) => {
     const channel = new Channel<RunEvent>();
     channel.onmessage = hear;
