@@ -13,6 +13,8 @@ interface Props {
   /** One sentence under the title. */
   about?: ReactNode;
   children?: ReactNode;
+  /** Long and without fields: the body itself takes the focus, so that arrows scroll it. */
+  reading?: boolean;
   /** Buttons, the safe one first. */
   foot: ReactNode;
 }
@@ -42,13 +44,17 @@ export function Confirm({ open, onOpenChange, title, about, children, foot }: Pr
 export const Back = AlertDialog.Cancel;
 
 /** A short form. */
-export function FormDialog({ open, onOpenChange, title, about, children, foot }: Props) {
+export function FormDialog({ open, onOpenChange, title, about, children, reading, foot }: Props) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className={scrim} />
         <Radix.Content className={sheet}>
-          <div className="scroll-quiet grid content-start gap-3 px-6 py-5">
+          <div
+            className="scroll-quiet grid content-start gap-3 px-6 py-5"
+            data-focus-inside
+            {...(reading ? { tabIndex: 0, role: "region", "aria-label": title } : {})}
+          >
             <Radix.Title className="type-title">{title}</Radix.Title>
             <Radix.Description asChild>
               <div className={cn("-mt-2 text-muted", !about && "sr-only")}>{about ?? title}</div>

@@ -60,6 +60,9 @@ export function Grid<T>({
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
+    // The head stays in view and must cover neither the first row nor the active one.
+    scrollPaddingStart: 1.75 * rem,
+    scrollMargin: 1.75 * rem,
     estimateSize: () => rowHeight * rem,
     getItemKey: (index) => idOf(items[index] as T),
     overscan: 6,
@@ -102,58 +105,61 @@ export function Grid<T>({
       tabIndex={0}
       data-focus-inside
       onKeyDown={onKeyDown}
-      className="flex min-h-0 flex-1 flex-col"
+      ref={scroller}
+      className="scroll-quiet min-h-0 flex-1"
     >
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus */}
       <div
         role="row"
         aria-rowindex={1}
-        className="grid shrink-0 border-line border-b px-4"
+        className="sticky top-0 z-1 grid border-line border-b bg-ground px-4"
         style={tracks}
       >
         {shown.map((column) => (
           <HeadCell key={column.id} column={column} sort={sort} onSort={onSort} />
         ))}
       </div>
-      <div ref={scroller} role="presentation" className="scroll-quiet min-h-0 flex-1">
-        <div role="presentation" className="relative" style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map((row) => {
-            const item = items[row.index] as T;
-            const own = idOf(item);
-            return (
-              // biome-ignore lint/a11y/useSemanticElements: as above
-              // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
-              // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the table
-              <div
-                key={row.key}
-                id={`${id}-${own}`}
-                role="row"
-                aria-rowindex={row.index + 2}
-                aria-selected={own === active}
-                onClick={() => (own === active ? onOpen(item) : onActive(item))}
-                onDoubleClick={() => onOpen(item)}
-                className={cn(
-                  "absolute inset-x-0 top-0 grid items-center border-line border-b px-4",
-                  own === active ? "bg-selected" : "hover:bg-hover",
-                )}
-                style={{ ...tracks, height: row.size, transform: `translateY(${row.start}px)` }}
-              >
-                {shown.map((column) => (
-                  // biome-ignore lint/a11y/useSemanticElements: as above
-                  // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
-                  <div
-                    key={column.id}
-                    role="gridcell"
-                    className={cn("min-w-0 pr-3 last:pr-0", column.align === "end" && "text-right")}
-                  >
-                    {column.cell(item)}
-                  </div>
-                ))}
-              </div>
-            );
-          })}
-        </div>
+      <div role="presentation" className="relative" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map((row) => {
+          const item = items[row.index] as T;
+          const own = idOf(item);
+          return (
+            // biome-ignore lint/a11y/useSemanticElements: as above
+            // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
+            // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the table
+            <div
+              key={row.key}
+              id={`${id}-${own}`}
+              role="row"
+              aria-rowindex={row.index + 2}
+              aria-selected={own === active}
+              onClick={() => (own === active ? onOpen(item) : onActive(item))}
+              onDoubleClick={() => onOpen(item)}
+              className={cn(
+                "absolute inset-x-0 top-0 grid items-center border-line border-b px-4",
+                own === active ? "bg-selected" : "hover:bg-hover",
+              )}
+              style={{
+                ...tracks,
+                height: row.size,
+                transform: `translateY(${row.start - virtual.options.scrollMargin}px)`,
+              }}
+            >
+              {shown.map((column) => (
+                // biome-ignore lint/a11y/useSemanticElements: as above
+                // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
+                <div
+                  key={column.id}
+                  role="gridcell"
+                  className={cn("min-w-0 pr-3 last:pr-0", column.align === "end" && "text-right")}
+                >
+                  {column.cell(item)}
+                </div>
+              ))}
+            </div>
+          );
+        })}
       </div>
     </div>
   );

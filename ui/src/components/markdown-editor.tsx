@@ -72,6 +72,7 @@ export function MarkdownEditor({
           EditorView.contentAttributes.of({
             "aria-label": begin.current.label,
             spellcheck: "true",
+            tabindex: "0",
           }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) hear.current.onChange(update.state.doc.toString());

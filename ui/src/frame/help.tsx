@@ -26,6 +26,7 @@ export function Help({
       onOpenChange={onOpenChange}
       title={strings.help.title}
       about={strings.help.about}
+      reading
       foot={<Button onClick={() => onOpenChange(false)}>{strings.help.close}</Button>}
     >
       {groups.map(({ group, ids }) => (

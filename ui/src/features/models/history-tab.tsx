@@ -1,3 +1,4 @@
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAnnounce } from "~/components/announce";
 import { Keys } from "~/components/keys";
@@ -29,6 +30,7 @@ export function HistoryTab({
 }) {
   const loaded = useRead("listVersions", [bank, detail.model.id]);
   const announce = useAnnounce();
+  const navigate = useNavigate();
   const [active, setActive] = useState<string | null>(null);
   const [marking, setMarking] = useState<"a" | "b">("a");
   const entries = loaded.data ?? [];
@@ -43,6 +45,14 @@ export function HistoryTab({
     onCompared(next);
     setMarking(marking === "a" ? "b" : "a");
     announce(words.compare(next.a, next.b));
+  };
+  const open = (entry: TimelineEntry) => {
+    if (entry.kind !== "proposal") return mark(entry);
+    void navigate({
+      to: "/b/$bank/review/{-$proposal}",
+      params: { bank, proposal: entry.proposal.id },
+      search: {},
+    });
   };
   /** A version chosen by pointer or arrows is set against the one before it. */
   const choose = (entry: TimelineEntry) => {
@@ -83,6 +93,7 @@ export function HistoryTab({
           b={b}
           onActive={choose}
           onMark={mark}
+          onOpen={open}
         />
       </Pane>
       <PaneEdge label={words.title} />

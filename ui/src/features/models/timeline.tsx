@@ -21,6 +21,7 @@ export function Timeline({
   b,
   onActive,
   onMark,
+  onOpen,
 }: {
   entries: readonly TimelineEntry[];
   waiting: OpenProposal | null;
@@ -29,6 +30,8 @@ export function Timeline({
   b: number;
   onActive: (entry: TimelineEntry) => void;
   onMark: (entry: TimelineEntry) => void;
+  /** Enter opens what can be opened: a proposal; on a version it marks. */
+  onOpen: (entry: TimelineEntry) => void;
 }) {
   return (
     <>
@@ -45,7 +48,7 @@ export function Timeline({
         idOf={entryId}
         active={active ?? `v${b}`}
         onActive={onActive}
-        onOpen={onMark}
+        onOpen={onOpen}
         onSpace={onMark}
         rowHeight={4.5}
         plain

@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import {
   ChevronDown,
   ChevronLeft,
@@ -11,18 +12,20 @@ import { Button, IconButton } from "~/components/button";
 import { Icon } from "~/components/icon";
 import { Menu, MenuItem } from "~/components/menu";
 import { dayTime } from "~/lib/format";
-import type { ProposalId, ProposalRow, ProposalView } from "~/platform/wire";
+import type { BankId, ProposalId, ProposalRow, ProposalView } from "~/platform/wire";
 import { causeOf } from "./inbox";
 import { strings } from "./strings";
 
 /** What this proposal is about, why it was made and what it has read. */
 export function Head({
+  bank,
   view,
   rows,
   folded,
   onProposal,
   onEvidence,
 }: {
+  bank: BankId;
   view: ProposalView;
   rows: readonly ProposalRow[];
   /** The inbox is folded into a menu. */
@@ -113,6 +116,14 @@ export function Head({
             <span>{part}</span>
           </Fragment>
         ))}
+        <span aria-hidden="true">·</span>
+        <Link
+          to="/b/$bank/models/$model/{-$tab}"
+          params={{ bank, model: row.model_id, tab: "trace" }}
+          search={{}}
+        >
+          {strings.trace}
+        </Link>
       </p>
     </header>
   );

@@ -60,6 +60,7 @@ export function ProposalPane({
   return (
     <>
       <Head
+        bank={bank}
         view={view}
         rows={rows}
         folded={folded}

@@ -11,6 +11,7 @@ export const strings = {
   subject: (version: number, number: number) => `version ${version} → proposal ${number}`,
   previous: "Previous proposal",
   next: "Next proposal",
+  trace: "Trace",
   views: "View of the change",
   view: {
     conflicts: "Conflicts",
