@@ -15,6 +15,7 @@ use crate::backup::{self, BackupMade};
 use crate::error::{Error, Result};
 use crate::lock::{FolderLock, unwritable};
 use crate::notice::Notice;
+use crate::search::matrix::Matrices;
 use crate::tx::{ReadTx, WriteTx};
 use crate::{connect, header, migrate};
 
@@ -70,6 +71,7 @@ type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 struct Shared {
     hook: Mutex<Option<Hook>>,
     notices: broadcast::Sender<Notice>,
+    matrices: Matrices,
 }
 
 struct Inner {
@@ -118,8 +120,11 @@ impl Store {
         for _ in 0..options.readers.clamp(1, 8) {
             threads.push(spawn("store-reader", connect::reader(&db)?, Arc::clone(&jobs), false)?);
         }
-        let shared =
-            Arc::new(Shared { hook: Mutex::default(), notices: broadcast::Sender::new(NOTICES) });
+        let shared = Arc::new(Shared {
+            hook: Mutex::default(),
+            notices: broadcast::Sender::new(NOTICES),
+            matrices: Matrices::default(),
+        });
         Ok(Self {
             inner: Arc::new(Inner {
                 folder: folder.to_owned(),
@@ -177,7 +182,9 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let answer = self.submit(self.inner.readers.as_ref(), |conn| read_on(conn, work));
+        let shared = Arc::clone(&self.inner.shared);
+        let answer =
+            self.submit(self.inner.readers.as_ref(), move |conn| read_on(conn, &shared, work));
         answer.await.unwrap_or_else(|_| Err(Error::Closed.into()))
     }
 
@@ -327,10 +334,11 @@ fn refresh_statistics(conn: &Connection) -> Result<()> {
 
 fn read_on<T, E: From<Error>>(
     conn: &mut Connection,
+    shared: &Shared,
     work: impl FnOnce(&ReadTx<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
     conn.execute_batch("BEGIN").map_err(Error::from)?;
-    let result = caught(|| work(&ReadTx::new(conn)));
+    let result = caught(|| work(&ReadTx::new(conn, &shared.matrices)));
     end(conn, "COMMIT");
     result
 }

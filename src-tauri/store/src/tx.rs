@@ -12,15 +12,22 @@ use rusqlite::{CachedStatement, Connection, Params, Row};
 use crate::error::{Error, Find as _, Result, Thing};
 use crate::keys::BankKey;
 use crate::notice::Collector;
+use crate::search::matrix::Matrices;
 
 /// A snapshot: every read inside it sees the same state of the file.
 pub struct ReadTx<'c> {
     conn: &'c Connection,
+    matrices: Option<&'c Matrices>,
 }
 
 impl<'c> ReadTx<'c> {
-    pub(crate) fn new(conn: &'c Connection) -> Self {
-        Self { conn }
+    pub(crate) fn new(conn: &'c Connection, matrices: &'c Matrices) -> Self {
+        Self { conn, matrices: Some(matrices) }
+    }
+
+    /// The vectors in memory. None inside a write, whose own changes no copy knows.
+    pub(crate) fn matrices(&self) -> Option<&'c Matrices> {
+        self.matrices
     }
 
     pub(crate) fn conn(&self) -> &'c Connection {
@@ -98,7 +105,7 @@ impl<'c> Deref for WriteTx<'c> {
 
 impl<'c> WriteTx<'c> {
     pub(crate) fn new(conn: &'c Connection) -> Self {
-        Self { read: ReadTx::new(conn), pending: RefCell::default() }
+        Self { read: ReadTx { conn, matrices: None }, pending: RefCell::default() }
     }
 
     pub(crate) fn into_news(self) -> Collector {

@@ -100,9 +100,9 @@ pub fn edit(
         tx,
         &Indexed { key: old.key, text, context: context.as_deref(), occurred: [start, end] },
     )?;
-    index::drop_vectors(tx, bank, old.key)?;
+    index::drop_vectors(tx, old.key)?;
     if let (Some(vector), Some(embedder)) = (&edit.vector, index::embedder_of(tx, bank)?) {
-        index::put_vector(tx, &embedder, bank, old.key, fact_type, vector)?;
+        index::write_vector(tx, &embedder, bank, old.key, fact_type, vector)?;
     }
     links::drop_semantic(tx, old.key, now)?;
     links::queue_topup(tx, old.key, now)?;
@@ -203,7 +203,7 @@ pub fn restore(
     )?;
     let embedder = index::embedder_of(tx, bank)?;
     if let (Some(vector), Some(embedder)) = (vector, &embedder) {
-        index::put_vector(tx, embedder, bank, old.key, old.fact_type, vector)?;
+        index::write_vector(tx, embedder, bank, old.key, old.fact_type, vector)?;
     }
     links::queue_topup(tx, old.key, now)?;
     tx.count(bank, counter(old.fact_type), 1)?;

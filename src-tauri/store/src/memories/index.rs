@@ -5,8 +5,9 @@ use domain::time::from_millis;
 use domain::{FactType, Instant};
 
 use crate::embedders::{self, Embedder};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Thing};
 use crate::keys::{BankKey, EmbedderKey, MemoryKey};
+use crate::search::matrix::BACKFILLS;
 use crate::search::text::unspaced;
 use crate::tx::{ReadTx, WriteTx};
 
@@ -67,11 +68,28 @@ fn spelled(at: Instant) -> String {
     at.format("%B %-d %Y").to_string()
 }
 
-/// Stores or replaces a memory's vector.
+/// Stores or replaces the vector of a memory that is not written otherwise: a backfill.
 ///
 /// # Errors
-/// `DimensionMismatch`.
+/// `NotFound` when it is no longer in use; `DimensionMismatch`.
 pub fn put_vector(
+    tx: &WriteTx<'_>,
+    embedder: &Embedder,
+    bank: BankKey,
+    key: MemoryKey,
+    vector: &[f32],
+) -> Result<()> {
+    let fact_type = tx
+        .find("SELECT fact_type FROM memory WHERE id = ?1 AND state = 0", [key], |r| {
+            super::fact_type(r, 0)
+        })?
+        .ok_or_else(|| Error::not_found(Thing::Memory, key.0.to_string()))?;
+    write_vector(tx, embedder, bank, key, fact_type, vector)?;
+    tx.count(bank, BACKFILLS, 1)
+}
+
+/// The same for a memory whose sequence number moves in this transaction, which tells of it.
+pub(crate) fn write_vector(
     tx: &WriteTx<'_>,
     embedder: &Embedder,
     bank: BankKey,
@@ -88,19 +106,16 @@ pub fn put_vector(
         &format!("INSERT INTO {table} (memory_id, bank, fact_type, e) VALUES (?1, ?2, ?3, ?4)"),
         (key, bank, fact_type.code(), embedders::bytes(vector)),
     )?;
-    tx.count(bank, VECTOR_WRITES, 1)
+    Ok(())
 }
 
-/// Counter of vector writes and removals of a bank: what a copy in memory compares itself with.
-pub(crate) const VECTOR_WRITES: &str = "vector_writes";
-
 /// Removes a memory's vectors, of every embedder.
-pub(crate) fn drop_vectors(tx: &WriteTx<'_>, bank: BankKey, key: MemoryKey) -> Result<()> {
+pub(crate) fn drop_vectors(tx: &WriteTx<'_>, key: MemoryKey) -> Result<()> {
     for embedder in embedders::list(tx)? {
         let table = embedder.key.memory_table();
         tx.run(&format!("DELETE FROM {table} WHERE memory_id = ?1"), [key])?;
     }
-    tx.count(bank, VECTOR_WRITES, 1)
+    Ok(())
 }
 
 /// The embedder that answers for a bank.

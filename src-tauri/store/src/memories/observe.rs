@@ -146,7 +146,7 @@ pub fn update_observation(
         },
     )?;
     if let (Some(vector), Some(embedder)) = (&change.vector, index::embedder_of(tx, old.bank)?) {
-        index::put_vector(tx, &embedder, old.bank, old.key, old.fact_type, vector)?;
+        index::write_vector(tx, &embedder, old.bank, old.key, old.fact_type, vector)?;
     }
     tx.changed(old.bank, CacheTag::Memories, Some(&old.id.0))
 }
@@ -192,10 +192,12 @@ pub fn pending(tx: &ReadTx<'_>, bank: BankKey, limit: u32) -> Result<Vec<Memory>
     // Named, because without statistics the planner walks every live fact instead.
     tx.list(
         &format!(
-            "{SELECT} FROM memory m INDEXED BY m_todo {JOINS}
-             WHERE m.bank_id = ?1 AND m.state = 0 AND m.fact_type < 2
-               AND m.consolidated_at IS NULL AND m.consolidation_failed_at IS NULL
-             ORDER BY m.created_at, m.id LIMIT ?2"
+            "{SELECT} FROM (
+                 SELECT id FROM memory INDEXED BY m_todo
+                 WHERE bank_id = ?1 AND state = 0 AND fact_type < 2
+                   AND consolidated_at IS NULL AND consolidation_failed_at IS NULL
+                 ORDER BY created_at, id LIMIT ?2) p
+             CROSS JOIN memory m ON m.id = p.id {JOINS} ORDER BY m.created_at, m.id"
         ),
         (bank, limit),
         read,

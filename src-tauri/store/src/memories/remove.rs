@@ -81,7 +81,7 @@ pub fn remove(
 pub(crate) fn unindex(tx: &WriteTx<'_>, memory: &Memory, now: Instant) -> Result<()> {
     if memory.state == State::Valid {
         index::drop_text(tx, memory.key)?;
-        index::drop_vectors(tx, memory.bank, memory.key)?;
+        index::drop_vectors(tx, memory.key)?;
         links::drop_semantic(tx, memory.key, now)?;
         entities::detach(tx, memory.bank, memory.key)?;
     }

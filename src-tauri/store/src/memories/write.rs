@@ -149,7 +149,7 @@ pub fn insert(tx: &WriteTx<'_>, bank: BankKey, new: &NewMemory, now: Instant) ->
     if let Some(vector) = &new.vector
         && let Some(embedder) = index::embedder_of(tx, bank)?
     {
-        index::put_vector(tx, &embedder, bank, key, new.fact_type, vector)?;
+        index::write_vector(tx, &embedder, bank, key, new.fact_type, vector)?;
     }
     tx.count(bank, counter(new.fact_type), 1)?;
     tx.changed(bank, CacheTag::Memories, Some(&new.id.0))?;

@@ -3,6 +3,7 @@
 //! inside the query, so that no list is cut before it is filtered.
 
 pub mod graph;
+pub(crate) mod matrix;
 pub mod models;
 pub mod text;
 pub mod time;

@@ -1,12 +1,13 @@
 //! Finding memories by meaning, and exact likeness of given ones. Vectors live once, in their
-//! embedder's vec0 table; making them is not known here.
+//! embedder's vec0 table; a copy in memory answers where there is one. Making vectors is not known
+//! here.
 
 use std::collections::HashMap;
 
-use super::{Clause, Hit, Scope, best_of_each};
+use super::{Clause, Hit, Scope, best_of_each, matrix};
 use crate::embedders::{Embedder, bytes, floats};
 use crate::error::{Error, Result};
-use crate::keys::MemoryKey;
+use crate::keys::{BankKey, MemoryKey};
 use crate::tx::ReadTx;
 
 /// vec0 refuses to look for more neighbours at once.
@@ -29,6 +30,22 @@ pub fn nearest(
     if scope.is_empty() || per_type == 0 {
         return Ok(Vec::new());
     }
+    match matrix::of_bank(tx, scope.bank, embedder)? {
+        Some(matrix) => Ok(matrix.nearest(scope, query, per_type, floor)),
+        None => scan(tx, scope, embedder, query, per_type, floor),
+    }
+}
+
+/// The same by vec0 alone, one scan per type: for write transactions and banks that are not held in
+/// memory.
+pub(crate) fn scan(
+    tx: &ReadTx<'_>,
+    scope: &Scope,
+    embedder: &Embedder,
+    query: &[f32],
+    per_type: usize,
+    floor: f64,
+) -> Result<Vec<Hit>> {
     let query = bytes(query);
     let mut hits = Vec::new();
     for fact_type in &scope.types {
@@ -70,14 +87,34 @@ pub fn scores(
     keys: &[MemoryKey],
 ) -> Result<HashMap<MemoryKey, f64>> {
     check(embedder, query)?;
-    Ok(vectors(tx, embedder, keys)?
-        .into_iter()
-        .map(|(key, vector)| (key, cosine(query, &vector)))
-        .collect())
+    let bank: Option<BankKey> = match keys.first() {
+        Some(key) => tx.find("SELECT bank_id FROM memory WHERE id = ?1", [key], |r| r.get(0))?,
+        None => None,
+    };
+    let matrix = match bank {
+        Some(bank) => matrix::of_bank(tx, bank, embedder)?,
+        None => None,
+    };
+    Ok(match matrix {
+        Some(matrix) => {
+            let query = matrix::unit(query);
+            keys.iter().filter_map(|key| Some((*key, matrix.score(&query, *key)?))).collect()
+        }
+        None => stored(tx, embedder, keys)?
+            .into_iter()
+            .map(|(key, vector)| (key, cosine(query, &vector)))
+            .collect(),
+    })
 }
 
-/// The stored vectors of some memories.
-pub fn vectors(
+/// Takes a bank's vectors into memory ahead of the first search, which then is as quick as the
+/// next.
+pub fn warm(tx: &ReadTx<'_>, bank: BankKey, embedder: &Embedder) -> Result<()> {
+    matrix::of_bank(tx, bank, embedder).map(|_| ())
+}
+
+/// The vectors of some memories as they are stored.
+pub fn stored(
     tx: &ReadTx<'_>,
     embedder: &Embedder,
     keys: &[MemoryKey],

@@ -7,6 +7,7 @@ pub(crate) mod plan;
 mod program;
 mod queue;
 mod search;
+mod speed;
 
 use std::collections::BTreeSet;
 

@@ -91,7 +91,7 @@ async fn banks_and_embedders() {
             let m = add(tx, key, &fact("m1", "One"), 6)?;
             assert_eq!(memories::missing_vectors(tx, key, other, 9)?, [m]);
             let embedder = embedders::get(tx, other)?;
-            memories::put_vector(tx, &embedder, key, m, FactType::World, &[1.0; 5])?;
+            memories::put_vector(tx, &embedder, key, m, &[1.0; 5])?;
             assert_eq!(memories::vector_count(tx, key, other)?, 1);
             assert!(memories::missing_vectors(tx, key, other, 9)?.is_empty());
             banks::set_embedder(tx, key, Some(other))?;

@@ -146,6 +146,107 @@ async fn filters_are_inside_the_vector_query() {
 }
 
 #[tokio::test]
+async fn the_copy_in_memory_answers_as_the_table_does() {
+    let (_folder, store, key) = bank().await;
+    let compare = || async {
+        store
+            .read(move |tx| {
+                let embedder = embedders::find(tx, "tiny")?.unwrap();
+                let some = tag_sets::matching(tx, key, |s| !s.contains("t1"))?;
+                let all = Scope::all(key);
+                let scopes = [
+                    all.clone(),
+                    Scope { tag_sets: some, ..all.clone() },
+                    Scope { types: vec![FactType::Experience], ..all.clone() },
+                    Scope { after_seq: Some(40), up_to_seq: Some(90), ..all.clone() },
+                    Scope {
+                        updated_after: Some(t(3)),
+                        updated_before: Some(t(200)),
+                        ..all.clone()
+                    },
+                    Scope { told_between: Some((t(20), t(60))), ..all.clone() },
+                ];
+                let mut seen = 0;
+                for scope in scopes {
+                    let query = [0.3, -0.2, 0.9, 0.1];
+                    let (k, floor) = (17, -0.5);
+                    let held = vector::nearest(tx, &scope, &embedder, &query, k, floor)?;
+                    let table = vector::scan(tx, &scope, &embedder, &query, k, floor)?;
+                    let ids = |hits: &[crate::search::Hit]| -> Vec<MemoryKey> {
+                        hits.iter().map(|h| h.key).collect()
+                    };
+                    assert_eq!(ids(&held), ids(&table), "{scope:?}");
+                    for (a, b) in held.iter().zip(&table) {
+                        assert!((a.score - b.score).abs() < 1e-5);
+                    }
+                    let exact = vector::scores(tx, &embedder, &query, &ids(&held))?;
+                    assert!(held.iter().all(|h| (exact[&h.key] - h.score).abs() < 1e-6));
+                    seen += held.len();
+                }
+                Ok(seen)
+            })
+            .await
+            .unwrap()
+    };
+    let write = |first: i64, last: i64| {
+        store.write("add", move |tx| {
+            for n in first..last {
+                let mut new = fact(&format!("m{n}"), "text");
+                new.fact_type = FactType::ALL[usize::try_from(n % 2).unwrap()];
+                #[allow(clippy::cast_precision_loss, reason = "a made-up vector")]
+                let x = |k: i64| ((n * k) % 23) as f32 - 11.5;
+                new.vector = (n % 9 != 0).then(|| vec![x(3), x(5), x(7), x(11)]);
+                new.tags = tags(&[&format!("t{}", n % 3)]);
+                if n % 4 == 0 {
+                    (new.occurred_start, new.occurred_end) = (Some(t(n)), Some(t(n + n % 50)));
+                }
+                add(tx, key, &new, n)?;
+            }
+            Ok(())
+        })
+    };
+    write(0, 120).await.unwrap();
+    assert!(compare().await > 60);
+    // A few more: brought up to date.
+    write(120, 125).await.unwrap();
+    compare().await;
+    // Changed, removed, filled in: each must show at once.
+    store
+        .write("change", move |tx| {
+            let edit = memories::Edit {
+                vector: Some(vec![0.3, -0.2, 0.9, 0.1]),
+                tags: Some(tags(&["t2"])),
+                ..Default::default()
+            };
+            memories::edit(tx, key, &"m7".into(), &edit, t(300))?;
+            memories::edit(tx, key, &"m8".into(), &memories::Edit::default(), t(300))
+        })
+        .await
+        .unwrap();
+    compare().await;
+    store
+        .write("invalidate", move |tx| {
+            memories::invalidate(tx, key, &"m10".into(), "no", t(301))?;
+            let gone = memories::keys(tx, key, &["m11".into(), "m13".into()])?;
+            memories::remove(tx, key, &gone, crate::tombstones::Cause::Deleted, None, t(301))
+        })
+        .await
+        .unwrap();
+    compare().await;
+    store
+        .write("fill", move |tx| {
+            let embedder = embedders::find(tx, "tiny")?.unwrap();
+            for m in memories::missing_vectors(tx, key, embedder.key, 50)? {
+                memories::put_vector(tx, &embedder, key, m, &[0.3, -0.2, 0.8, 0.1])?;
+            }
+            memories::restore(tx, key, &"m10".into(), Some(&[0.3, -0.2, 0.9, 0.2]), t(302))
+        })
+        .await
+        .unwrap();
+    compare().await;
+}
+
+#[tokio::test]
 async fn the_graph_finds_shared_entities_links_and_causes() {
     let (_folder, store, key) = bank().await;
     store
