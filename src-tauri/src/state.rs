@@ -89,6 +89,7 @@ impl App {
             secrets: Arc::new(Secrets::new(folder)),
             llm: None,
             background: true,
+            max_pages: None,
         })
         .await?;
         forward(&engine, self.handle.clone());

@@ -1,13 +1,24 @@
-//! The handle that every engine function takes first, and how it is opened.
+//! The handle that every engine function takes first, how it is opened, and how it ends. It owns the
+//! file, the embedder, the clock and the queue; it decides nothing about memories or documents.
 
-use crate::Result;
 use crate::clock::Clock;
 use crate::events::Event;
+use crate::ops::Queue;
+use crate::report::fault;
 use crate::secrets::SecretStore;
+use crate::view::app::Changed;
+use crate::{Error, Result};
+use domain::{BankId, Instant, RunId};
 use embed::Embedder;
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use store::{EmbedderKey, Options, Store};
 use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+/// News that a slow subscriber may lag behind before it loses the oldest.
+const EVENTS: usize = 1024;
 
 /// What the engine is given: everything that touches the world outside its rules.
 pub struct Config {
@@ -23,6 +34,9 @@ pub struct Config {
     pub llm: Option<Arc<dyn llm::Provider>>,
     /// Whether queued operations are run in the background; tests may run them by hand.
     pub background: bool,
+    /// Largest number of pages of the data file; beyond it writes fail as on a full disk. For
+    /// tests of that case.
+    pub max_pages: Option<u32>,
 }
 
 /// The engine over one data folder. Cheap to clone; all clones are one.
@@ -33,19 +47,65 @@ pub struct Engine {
 
 /// What all clones share.
 pub(crate) struct Inner {
-    pub(crate) events: broadcast::Sender<Event>,
+    pub(crate) store: Store,
     pub(crate) config: Config,
+    pub(crate) embedder_key: EmbedderKey,
+    pub(crate) events: broadcast::Sender<Event>,
+    pub(crate) queue: Queue,
+    pub(crate) runs: Runs,
+    pub(crate) stop: CancellationToken,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("folder", &self.inner.config.folder).finish()
+    }
 }
 
 impl Engine {
-    /// Opens (or makes) the data file in the folder, recovers interrupted work and starts the
-    /// worker.
+    /// Opens (or makes) the data file in the folder, takes up interrupted work and, unless told
+    /// otherwise, starts the worker.
     ///
     /// # Errors
     /// `data_folder_in_use`, `database_newer`, `database_damaged`, `folder_read_only`, `disk_full`.
     pub async fn open(config: Config) -> Result<Self> {
-        let (events, _) = broadcast::channel(1024);
-        Ok(Self { inner: Arc::new(Inner { events, config }) })
+        let now = config.clock.now();
+        let folder = config.folder.clone();
+        let options = Options { max_pages: config.max_pages, ..Options::at(now) };
+        let store = tokio::task::spawn_blocking(move || Store::open(&folder, &options))
+            .await
+            .map_err(|error| fault("unexpected_error").detail(error))??;
+        let embedder_key = ensure_embedder(&store, config.embedder.as_ref(), now).await?;
+        store
+            .write("recover_operations", move |tx| {
+                store::operations::recover(tx, now)?;
+                Ok(())
+            })
+            .await?;
+        let (events, _) = broadcast::channel(EVENTS);
+        let background = config.background;
+        let engine = Self {
+            inner: Arc::new(Inner {
+                store,
+                config,
+                embedder_key,
+                events,
+                queue: Queue::default(),
+                runs: Runs::default(),
+                stop: CancellationToken::new(),
+            }),
+        };
+        engine.forward_notices();
+        if background {
+            crate::ops::start_worker(&engine);
+        }
+        Ok(engine)
     }
 
     /// News from now on.
@@ -54,9 +114,186 @@ impl Engine {
         self.inner.events.subscribe()
     }
 
+    /// The file. Public so that a shell can back it up and tests can set commit hooks.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
     /// The clock.
     #[must_use]
     pub fn clock(&self) -> &dyn Clock {
         self.inner.config.clock.as_ref()
     }
+
+    /// The moment, UTC.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.inner.config.clock.now()
+    }
+
+    /// A fresh id.
+    pub(crate) fn new_id(&self) -> String {
+        crate::clock::new_id(self.clock())
+    }
+
+    /// The embedder in use.
+    pub(crate) fn embedder(&self) -> &dyn Embedder {
+        self.inner.config.embedder.as_ref()
+    }
+
+    /// Whether this handle is the last one apart from background tasks is told by this token.
+    pub(crate) fn stop_token(&self) -> CancellationToken {
+        self.inner.stop.clone()
+    }
+
+    /// Sends news to whoever listens; nobody listening is no fault.
+    pub(crate) fn tell(&self, event: Event) {
+        drop(self.inner.events.send(event));
+    }
+
+    /// Vectors for stored texts.
+    pub(crate) async fn embed_passages(
+        &self,
+        texts: &[String],
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Vec<f32>>> {
+        Ok(self.embedder().embed(texts, embed::Kind::Passage, cancel).await?)
+    }
+
+    /// Turns commits into news.
+    fn forward_notices(&self) {
+        let mut notices = self.inner.store.notices();
+        let events = self.inner.events.clone();
+        let stop = self.stop_token();
+        tokio::spawn(async move {
+            loop {
+                let changed = tokio::select! {
+                    () = stop.cancelled() => break,
+                    notice = notices.recv() => match notice {
+                        Ok(notice) => Changed {
+                            bank: notice.bank,
+                            tags: notice.changed.into_keys().collect(),
+                        },
+                        Err(broadcast::error::RecvError::Lagged(_)) => everything(),
+                        Err(broadcast::error::RecvError::Closed) => break,
+                    },
+                };
+                drop(events.send(Event::Changed(changed)));
+            }
+        });
+    }
+}
+
+/// For a listener that lost news: anything may have changed.
+fn everything() -> Changed {
+    use domain::CacheTag as T;
+    Changed {
+        bank: None,
+        tags: vec![
+            T::Banks,
+            T::Documents,
+            T::Memories,
+            T::Models,
+            T::Versions,
+            T::Proposals,
+            T::Operations,
+            T::Runs,
+            T::Settings,
+            T::Endpoints,
+        ],
+    }
+}
+
+async fn ensure_embedder(
+    store: &Store,
+    embedder: &dyn Embedder,
+    now: Instant,
+) -> Result<EmbedderKey> {
+    let name = embedder.name().to_owned();
+    let dim = embedder.dim();
+    let prefixes = embedder.prefixes().clone();
+    let key = store
+        .write("ensure_embedder", move |tx| {
+            let new = store::embedders::NewEmbedder {
+                name: &name,
+                dim,
+                endpoint: None,
+                prefix_query: &prefixes.query,
+                prefix_passage: &prefixes.passage,
+            };
+            store::embedders::ensure(tx, &new, now)
+        })
+        .await?;
+    Ok(key)
+}
+
+/// Running questions and how to stop them.
+#[derive(Debug, Default)]
+pub(crate) struct Runs(Mutex<HashMap<RunId, CancellationToken>>);
+
+impl Runs {
+    /// Notes a run; the token stops it.
+    pub(crate) fn begin(&self, run: RunId) -> CancellationToken {
+        let token = CancellationToken::new();
+        self.lock().insert(run, token.clone());
+        token
+    }
+
+    /// Forgets a run that has ended.
+    pub(crate) fn end(&self, run: &RunId) {
+        self.lock().remove(run);
+    }
+
+    /// Stops a run; false when it is not running.
+    pub(crate) fn cancel(&self, run: &RunId) -> bool {
+        let token = self.lock().get(run).cloned();
+        token.is_some_and(|token| {
+            token.cancel();
+            true
+        })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads with the key of a bank looked up first; the usual shape of an engine read.
+pub(crate) async fn read_bank<T, F>(engine: &Engine, bank: &BankId, work: F) -> Result<T>
+where
+    F: FnOnce(&store::ReadTx<'_>, store::BankKey) -> store::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
+    let bank = bank.clone();
+    engine
+        .store()
+        .read(move |tx| {
+            let key = store::banks::key(tx, &bank)?;
+            work(tx, key)
+        })
+        .await
+        .map_err(Error::from)
+}
+
+/// Writes with the key of a bank looked up first; the label names the commit for tests.
+pub(crate) async fn write_bank<T, F>(
+    engine: &Engine,
+    bank: &BankId,
+    label: &'static str,
+    work: F,
+) -> Result<T>
+where
+    F: FnOnce(&store::WriteTx<'_>, store::BankKey) -> store::Result<T> + Send + 'static,
+    T: Send + 'static,
+{
+    let bank = bank.clone();
+    engine
+        .store()
+        .write(label, move |tx| {
+            let key = store::banks::key(tx, &bank)?;
+            work(tx, key)
+        })
+        .await
+        .map_err(Error::from)
 }

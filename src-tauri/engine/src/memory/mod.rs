@@ -1,5 +1,8 @@
 //! What the bank knows: add, import, list, correct, and find again. Never writes a document.
 
+pub(crate) mod jobs;
+mod read;
+
 use crate::report::fault;
 use crate::view::memory::{
     DocumentRow, EditFact, ImportFiles, ImportPlan, MemoryDetail, MemoryFilter, MemoryPage,

@@ -1,6 +1,7 @@
 //! Mental models: documents that answer a saved question, kept current by refreshes, changed only as a person has seen.
 
 pub mod proposals;
+pub(crate) mod refresh;
 
 use crate::report::fault;
 use crate::view::model::{

@@ -1,0 +1,282 @@
+//! The worker: claims due operations, hands each to its subject, writes its end. A failure that may
+//! pass goes back into the queue with a growing wait; everything else ends with its reason. A stop
+//! of the program leaves running rows as they are, to be taken up at the next start.
+
+use super::Queue;
+use crate::events::Event;
+use crate::report::{ErrorCode, Report};
+use crate::view::operation::{OperationProgress, Progress};
+use crate::{Engine, Error, Result};
+use domain::schedule::{AfterFailure, FailureClass, after_failure};
+use domain::BankId;
+use serde_json::Value;
+use std::sync::Mutex;
+use std::time::Duration;
+use store::operations::{self, Claim, End, Lane, Operation, OperationType};
+use tokio_util::sync::CancellationToken;
+
+/// Refreshes that may run at once (mental-models 12.2).
+const MAX_REFRESHES: u32 = 2;
+
+/// Progress is told at most this often (architecture 8: four a second).
+const PROGRESS_EVERY_MS: u64 = 250;
+
+/// The kinds that have a handler.
+const KINDS: [OperationType; 4] = [
+    OperationType::Retain,
+    OperationType::Import,
+    OperationType::RefreshMentalModel,
+    OperationType::EmbedBackfill,
+];
+
+/// What a handler is given.
+pub struct Running {
+    /// The engine.
+    pub engine: Engine,
+    /// The bank of the operation.
+    pub bank: BankId,
+    /// The operation as it was claimed.
+    pub operation: Operation,
+    /// Set when the operation shall stop; to be looked at between steps.
+    pub cancel: CancellationToken,
+    told: Mutex<Told>,
+}
+
+#[derive(Default)]
+struct Told {
+    at_ms: Option<u64>,
+    processed: u32,
+}
+
+/// What a handler gives back when the work is done.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Handled {
+    /// What came out, by kind of operation.
+    pub result: Option<Value>,
+    /// Details of the end, for example the outcome of a refresh.
+    pub details: Option<Value>,
+    /// A failure that the subject has recorded already: reason and sentence.
+    pub failed: Option<(String, String)>,
+    /// Whether the subject ended it as cancelled.
+    pub cancelled: bool,
+}
+
+impl Running {
+    /// Says how far the work is: told at most four times a second unless `last`, never backwards.
+    pub async fn progress(&self, progress: Progress, last: bool) {
+        let now = self.engine.clock().ticks_ms();
+        let progress = {
+            let mut told = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let early = told.at_ms.is_some_and(|at| now.saturating_sub(at) < PROGRESS_EVERY_MS);
+            if early && !last {
+                return;
+            }
+            told.at_ms = Some(now);
+            let processed = progress.processed.map(|n| n.max(told.processed));
+            told.processed = processed.unwrap_or(0);
+            Progress { processed, ..progress }
+        };
+        self.engine.tell(Event::Progress(OperationProgress {
+            id: self.operation.id.clone(),
+            bank: self.bank.clone(),
+            progress: progress.clone(),
+        }));
+        let (key, at) = (self.operation.key, self.engine.now());
+        let Ok(value) = serde_json::to_value(&progress) else { return };
+        let written = self
+            .engine
+            .store()
+            .write("operation_progress", move |tx| operations::progress(tx, key, &value, at))
+            .await;
+        if let Err(error) = written {
+            tracing::warn!(%error, "progress was not written");
+        }
+    }
+
+    /// Notes that a step was committed, so that recoveries count anew.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub async fn step_committed(&self) -> Result<()> {
+        let (key, at) = (self.operation.key, self.engine.now());
+        self.engine
+            .store()
+            .write("operation_step", move |tx| operations::step_committed(tx, key, at))
+            .await?;
+        Ok(())
+    }
+
+    /// Ends with `cancelled` when a person has asked for it.
+    ///
+    /// # Errors
+    /// `cancelled`.
+    pub fn check(&self) -> Result<()> {
+        if self.cancel.is_cancelled() {
+            return Err(crate::report::fault("cancelled").into());
+        }
+        Ok(())
+    }
+}
+
+/// Starts the two lanes: one for what a person waits for, one for everything.
+pub(crate) fn start_worker(engine: &Engine) {
+    for lane in [Lane::Explicit, Lane::Any] {
+        let weak = std::sync::Arc::downgrade(&engine.inner);
+        let stop = engine.stop_token();
+        tokio::spawn(async move {
+            loop {
+                let Some(inner) = weak.upgrade() else { break };
+                let engine = Engine { inner };
+                let ran = match run_one(&engine, lane).await {
+                    Ok(ran) => ran,
+                    Err(error) => {
+                        tracing::warn!(%error, "the queue could not be read");
+                        false
+                    }
+                };
+                if ran {
+                    // Another lane may find work that this one has just released.
+                    engine.inner.queue.wake.notify_one();
+                    continue;
+                }
+                let wait = until_due(&engine).await;
+                let notified = wait_for(&engine.inner.queue, wait);
+                tokio::select! {
+                    () = stop.cancelled() => break,
+                    () = notified => {}
+                }
+            }
+        });
+    }
+}
+
+async fn wait_for(queue: &Queue, wait: Duration) {
+    tokio::select! {
+        () = queue.wake.notified() => {}
+        () = tokio::time::sleep(wait) => {}
+    }
+}
+
+/// How long nothing falls due, a minute at most.
+async fn until_due(engine: &Engine) -> Duration {
+    let now = engine.now();
+    match engine.store().read(operations::next_due).await {
+        Ok(Some(due)) => (due - now).to_std().unwrap_or_default().min(Duration::from_secs(60)),
+        Ok(None) | Err(_) => Duration::from_secs(60),
+    }
+    .max(Duration::from_millis(20))
+}
+
+/// Runs everything that is due until nothing is; for callers without a background worker.
+///
+/// # Errors
+/// Those of reading and writing the queue; what an operation gives is written, not returned.
+pub async fn run_pending(engine: &Engine) -> Result<()> {
+    while run_one(engine, Lane::Any).await? {}
+    Ok(())
+}
+
+/// Claims and runs one operation; false when none is due.
+async fn run_one(engine: &Engine, lane: Lane) -> Result<bool> {
+    let now = engine.now();
+    let claim = Claim { lane, kinds: KINDS.to_vec(), max_refreshes: MAX_REFRESHES };
+    let claimed = engine
+        .store()
+        .write("claim_operation", move |tx| {
+            let Some(operation) = operations::claim_next(tx, &claim, now)? else {
+                return Ok(None);
+            };
+            let bank = store::banks::by_key(tx, operation.bank)?.id;
+            Ok(Some((operation, bank)))
+        })
+        .await?;
+    let Some((operation, bank)) = claimed else { return Ok(false) };
+    let cancel = engine.inner.queue.begin(&operation.id);
+    let running = Running {
+        engine: engine.clone(),
+        bank,
+        operation,
+        cancel,
+        told: Mutex::new(Told::default()),
+    };
+    let handled = handle(&running).await;
+    let written = end(&running, handled).await;
+    engine.inner.queue.end(&running.operation.id);
+    written?;
+    Ok(true)
+}
+
+/// Hands an operation to its subject.
+async fn handle(running: &Running) -> Result<Handled> {
+    match running.operation.kind {
+        OperationType::Retain | OperationType::Import | OperationType::EmbedBackfill => {
+            Box::pin(crate::memory::jobs::run(running)).await
+        }
+        OperationType::RefreshMentalModel => Box::pin(crate::models::refresh::run(running)).await,
+        _ => Err(crate::report::fault("unexpected_error").into()),
+    }
+}
+
+/// Writes how an operation ended. Tried again when the write itself fails, so that a row never
+/// stays `processing` under a live worker.
+async fn end(running: &Running, handled: Result<Handled>) -> Result<()> {
+    let mut last = Ok(());
+    for _ in 0..3 {
+        last = write_end(running, &handled).await;
+        match &last {
+            Ok(()) => break,
+            Err(error) => tracing::warn!(%error, "the end of an operation was not written"),
+        }
+    }
+    if running.operation.model.is_some() {
+        crate::models::refresh::after_end(running).await;
+    }
+    last
+}
+
+async fn write_end(running: &Running, handled: &Result<Handled>) -> Result<()> {
+    let key = running.operation.key;
+    let now = running.engine.now();
+    let end = match handled {
+        Ok(handled) if handled.cancelled => End::cancelled(handled.details.clone()),
+        Ok(handled) => match &handled.failed {
+            None => End::completed(handled.result.clone(), handled.details.clone()),
+            Some((reason, message)) => End::failed(reason, message, handled.details.clone()),
+        },
+        Err(error) => return write_failure(running, error).await,
+    };
+    let store = running.engine.store();
+    store.write("finish_operation", move |tx| operations::finish(tx, key, &end, now)).await?;
+    Ok(())
+}
+
+/// What follows an error that the handler did not record itself.
+async fn write_failure(running: &Running, error: &Error) -> Result<()> {
+    let report = Report::from(error);
+    let (key, now) = (running.operation.key, running.engine.now());
+    let store = running.engine.store();
+    if report.code == ErrorCode::Cancelled {
+        let end = End::cancelled(None);
+        store.write("finish_operation", move |tx| operations::finish(tx, key, &end, now)).await?;
+        return Ok(());
+    }
+    let class = if report.retryable { FailureClass::Retryable } else { FailureClass::Final };
+    match after_failure(running.operation.retry_count, class, now) {
+        AfterFailure::Wait { until, .. } => {
+            store
+                .write("requeue_operation", move |tx| {
+                    let error = (report.reason.as_str(), report.message.as_str());
+                    operations::requeue(tx, key, Some(until), None, true, Some(error), now)?;
+                    Ok(())
+                })
+                .await?;
+        }
+        AfterFailure::Fail => {
+            let end = End::failed(&report.reason, &report.message, None);
+            store
+                .write("finish_operation", move |tx| operations::finish(tx, key, &end, now))
+                .await?;
+        }
+    }
+    Ok(())
+}
