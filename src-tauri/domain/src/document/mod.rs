@@ -14,6 +14,7 @@ mod stored;
 pub(crate) use assemble::clamp_level;
 pub use assemble::{Assembled, DraftBlock, DraftSection, assemble, coerce_sections};
 pub use ids::{IdSet, block_id, section_slug};
+pub(crate) use reconcile::common;
 pub use reconcile::{Match, Place, match_documents, reconcile};
 pub use split::parse;
 pub use stored::read_stored;

@@ -204,7 +204,7 @@ fn texts(blocks: &[Block]) -> Vec<&str> {
 }
 
 /// Index pairs of a longest common subsequence, rising on both sides.
-fn common<T: std::hash::Hash + Eq + Ord>(old: &[T], new: &[T]) -> Vec<(usize, usize)> {
+pub(crate) fn common<T: std::hash::Hash + Eq + Ord>(old: &[T], new: &[T]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for op in capture_diff_slices(Algorithm::Myers, old, new) {
         if let DiffOp::Equal { old_index, new_index, len } = op {

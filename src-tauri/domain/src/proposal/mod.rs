@@ -2,11 +2,28 @@
 //! makes of the document, and what becomes of it when the document or the data moves on. Pure: the
 //! engine loads, calls and stores.
 
+mod decide;
+mod derive;
+mod draft;
+mod fold;
+mod rebase;
 mod record;
+mod resolve;
 mod select;
+mod settle;
 
+pub use decide::{DecideError, OpDecision, decide_ops};
+pub use derive::{Derived, derive_ops};
+pub use draft::{DraftOutcome, decide_draft};
+pub use fold::fold;
+pub use rebase::{RebaseVerdict, Rebased, rebase, state_after_rebase};
 pub use record::{RunFacts, fingerprint, record_ops};
+pub use resolve::{Resolution, ResolveError, resolve_conflict};
 pub use select::{Selected, SelectedOp, apply_selection, close_rejection, close_selection};
+pub use settle::{
+    ClockMove, Declined, Disposition, DocumentOutcome, Pending, SettleError, Settlement, Verdict,
+    op_summary, settle,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -259,6 +276,18 @@ impl ProposalOp {
     #[must_use]
     pub fn is_decidable(&self) -> bool {
         self.status == OpStatus::Applied && self.marker != Some(Marker::AlreadyDone)
+    }
+
+    /// Whether it can become part of the document: decidable and not in conflict.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.is_decidable() && self.conflict.is_none()
+    }
+
+    /// Whether it is in conflict and nobody has dropped it.
+    #[must_use]
+    pub fn is_unresolved(&self) -> bool {
+        self.conflict.is_some() && self.decision != Decision::Rejected
     }
 
     /// Ids of the facts it cites, those of its claims included, without repeats.

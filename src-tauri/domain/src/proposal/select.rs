@@ -8,15 +8,16 @@ use crate::delta::editor::{Action, Editor, Entry, NewBlock};
 use crate::delta::{DeltaOp, ElementKind, OpResult, OpStatus, OpTrace, fragments, recorded};
 use crate::document::Document;
 
-/// The chosen operations and everything they require. Operations that were not applied play no
-/// part.
+/// The chosen operations and everything they require. Operations that were not applied, that the
+/// document already has, or that are in conflict play no part.
 #[must_use]
 pub fn close_selection(ops: &[ProposalOp], chosen: &BTreeSet<u32>) -> BTreeSet<u32> {
     let mut closed = BTreeSet::new();
-    for op in ops.iter().rev().filter(|op| op.status == OpStatus::Applied) {
+    for op in ops.iter().rev().filter(|op| op.is_live()) {
         if chosen.contains(&op.index) || closed.contains(&op.index) {
             closed.insert(op.index);
-            closed.extend(&op.requires);
+            let live = |need: &&u32| ops.iter().any(|op| op.index == **need && op.is_live());
+            closed.extend(op.requires.iter().filter(live));
         }
     }
     closed
@@ -26,7 +27,7 @@ pub fn close_selection(ops: &[ProposalOp], chosen: &BTreeSet<u32>) -> BTreeSet<u
 #[must_use]
 pub fn close_rejection(ops: &[ProposalOp], refused: &BTreeSet<u32>) -> BTreeSet<u32> {
     let mut closed = BTreeSet::new();
-    for op in ops.iter().filter(|op| op.status == OpStatus::Applied) {
+    for op in ops.iter().filter(|op| op.is_decidable()) {
         let needs_refused = op.requires.iter().any(|need| closed.contains(need));
         if refused.contains(&op.index) || needs_refused {
             closed.insert(op.index);
@@ -90,6 +91,11 @@ impl Replay {
 
     pub(super) fn document(&self) -> &Document {
         self.editor.document()
+    }
+
+    /// The operation that was applied last.
+    pub(super) fn last(&self) -> Option<&SelectedOp> {
+        self.ops.last()
     }
 
     pub(super) fn finish(self) -> Selected {

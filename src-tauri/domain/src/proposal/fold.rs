@@ -1,0 +1,63 @@
+//! Decisions that outlive their proposal: when a newer one takes its place, what was said about the
+//! same change is carried over.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::record::fingerprint_target;
+use super::{Decision, Marker, ProposalOp};
+
+/// The operations of a new proposal with the decisions of an older one (the one it replaces, or one
+/// that was rejected).
+///
+/// The same fingerprint carries decision and note. The same kind and target with another text keeps
+/// the note and is undecided again, marked as reworded. A refusal is only carried while the new
+/// operation brings no fact that the refused one did not have.
+#[must_use]
+pub fn fold(old: &[ProposalOp], new: &[ProposalOp]) -> Vec<ProposalOp> {
+    let spoken: Vec<&ProposalOp> =
+        old.iter().filter(|op| op.decision != Decision::Undecided || op.note.is_some()).collect();
+    let mut by_print: HashMap<&str, Vec<&ProposalOp>> = HashMap::new();
+    // Equal operations are paired in order, those nobody spoke about included.
+    for op in old.iter().rev() {
+        by_print.entry(&op.fingerprint).or_default().push(op);
+    }
+    let mut folded = new.to_vec();
+    let mut used: BTreeSet<u32> = BTreeSet::new();
+    let mut carried: BTreeSet<u32> = BTreeSet::new();
+    for op in folded.iter_mut().filter(|op| op.is_decidable()) {
+        let equal = by_print.get_mut(op.fingerprint.as_str()).and_then(Vec::pop);
+        if let Some(before) = equal {
+            used.insert(before.index);
+            carried.insert(op.index);
+            carry(before, op);
+        }
+    }
+    for op in folded.iter_mut().filter(|op| op.is_decidable() && !carried.contains(&op.index)) {
+        let target = fingerprint_target(&op.op);
+        let reworded = spoken.iter().find(|before| {
+            !used.contains(&before.index)
+                && fingerprint_target(&before.op) == target
+                && before.fingerprint != op.fingerprint
+        });
+        if let Some(before) = reworded {
+            used.insert(before.index);
+            op.note.clone_from(&before.note);
+            op.marker = Some(Marker::Reworded);
+        }
+    }
+    folded
+}
+
+fn carry(before: &ProposalOp, op: &mut ProposalOp) {
+    op.note.clone_from(&before.note);
+    let known = before.cited_facts();
+    let has_news = op.cited_facts().iter().any(|fact| !known.contains(fact));
+    if before.decision == Decision::Rejected && has_news {
+        return;
+    }
+    if before.decision != Decision::Undecided {
+        op.decision = before.decision;
+        op.decided_at = before.decided_at;
+        op.marker = Some(Marker::Carried);
+    }
+}
