@@ -8,7 +8,7 @@ import { usePlatform } from "~/platform";
 const schema = {
   ...defaultSchema,
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => name !== "img"),
-  protocols: { ...defaultSchema.protocols, href: ["http", "https", "mailto"] },
+  protocols: { ...defaultSchema.protocols, href: ["http", "https"] },
 };
 
 /** Markdown as it is read. Text comes from memories and models: nothing of it is trusted. */
@@ -34,7 +34,7 @@ export const Markdown = memo(function Markdown({
 /** A link out of the program: its full address is shown before anything is opened. */
 function OutsideLink({ href, children }: { href?: string; children?: ReactNode }) {
   const platform = usePlatform();
-  if (!href || !/^(https?|mailto):/i.test(href)) return <span>{children}</span>;
+  if (!href || !/^https?:/i.test(href)) return <span>{children}</span>;
   return (
     <a
       href={href}

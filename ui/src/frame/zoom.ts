@@ -1,4 +1,5 @@
 import { useEffect } from "react";
+import { usePlatform } from "~/platform";
 import { useRead, useWrite } from "~/platform/cache";
 
 /** Theme and text size of the person, put on the root; returns the way to change the size. */
@@ -14,6 +15,7 @@ export function useZoom(): (step: number) => void {
 
 /** Puts the look on the root of the page, as long as the page lives. */
 export function useLook(): void {
+  const platform = usePlatform();
   const look = useRead("look", []).data;
   useEffect(() => {
     const root = document.documentElement;
@@ -21,5 +23,6 @@ export function useLook(): void {
     if (look.theme === "light" || look.theme === "dark") root.dataset.theme = look.theme;
     else delete root.dataset.theme;
     root.style.setProperty("--zoom", String((look.text_zoom ?? 100) / 100));
-  }, [look]);
+    void platform.dressWindow(look.theme ?? "system");
+  }, [look, platform]);
 }

@@ -4,7 +4,7 @@
  * `memory.ts` the same interface over fixtures, for component tests and the browser preview.
  */
 import { createContext, use } from "react";
-import type { Changed, Channel, commands, OperationProgress, RunEvent } from "./wire";
+import type { Changed, Channel, commands, OperationProgress, RunEvent, Theme } from "./wire";
 
 export type Commands = typeof commands;
 
@@ -29,6 +29,8 @@ export interface Platform {
   chooseFiles(question: FileQuestion): Promise<string[] | null>;
   /** Opens an address in the person's browser. */
   openOutside(url: string): Promise<void>;
+  /** Lets the frame of the window follow the colours of the page. */
+  dressWindow(theme: Theme): Promise<void>;
   /** Tells the shell that the page has been drawn (it shows a way out when that never comes). */
   reportDrawn(): Promise<void>;
 }

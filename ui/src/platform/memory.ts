@@ -63,6 +63,7 @@ export function memory(overrides: Overrides = {}): MemoryPlatform {
     openOutside: async (url) => {
       calls.push(["openOutside", url]);
     },
+    dressWindow: async () => {},
     reportDrawn: async () => {},
   };
 }

@@ -1,6 +1,7 @@
 /** The program behind the page. The only file besides the bindings that knows the shell. */
 import { Channel } from "@tauri-apps/api/core";
 import { listen } from "@tauri-apps/api/event";
+import { getCurrentWindow } from "@tauri-apps/api/window";
 import { open } from "@tauri-apps/plugin-dialog";
 import { openUrl } from "@tauri-apps/plugin-opener";
 import type { Platform } from "./index";
@@ -28,6 +29,7 @@ export const tauri: Platform = {
     return open({ title, directory: folders, multiple: true, filters });
   },
   openOutside: (url) => openUrl(url),
+  dressWindow: (theme) => getCurrentWindow().setTheme(theme === "system" ? null : theme),
   reportDrawn: async () => {
     await commands.pageDrawn();
   },

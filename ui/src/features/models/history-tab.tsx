@@ -86,6 +86,7 @@ export function HistoryTab({
           </span>
         </PaneHead>
         <Timeline
+          bank={bank}
           entries={entries}
           waiting={detail.model.open_proposal}
           active={active}

@@ -1,8 +1,9 @@
+import { Link } from "@tanstack/react-router";
 import { Badge } from "~/components/badge";
 import { List } from "~/components/list";
 import { cn } from "~/lib/cn";
 import { day } from "~/lib/format";
-import type { ChangeSize, OpenProposal, TimelineEntry } from "~/platform/wire";
+import type { BankId, ChangeSize, OpenProposal, TimelineEntry } from "~/platform/wire";
 import { strings } from "./model-strings";
 
 const words = strings.history;
@@ -14,6 +15,7 @@ export function entryId(entry: TimelineEntry): string {
 }
 
 export function Timeline({
+  bank,
   entries,
   waiting,
   active,
@@ -23,6 +25,7 @@ export function Timeline({
   onMark,
   onOpen,
 }: {
+  bank: BankId;
   entries: readonly TimelineEntry[];
   waiting: OpenProposal | null;
   active: string | null;
@@ -36,11 +39,18 @@ export function Timeline({
   return (
     <>
       {waiting && (
-        <div className="relative shrink-0 border-line border-b py-2 pr-3 pl-10">
+        <Link
+          to="/b/$bank/review/{-$proposal}"
+          params={{ bank, proposal: waiting.id }}
+          search={{}}
+          data-plain
+          data-focus-inside
+          className="relative block shrink-0 border-line border-b py-2 pr-3 pl-10 text-text hover:bg-hover"
+        >
           <Dot />
-          <p className="type-strong">{words.proposal(waiting.number)}</p>
-          <p className="type-small text-muted">{words.waiting(waiting.operations)}</p>
-        </div>
+          <span className="type-strong block">{words.proposal(waiting.number)}</span>
+          <span className="type-small block text-muted">{words.waiting(waiting.operations)}</span>
+        </Link>
       )}
       <List
         label={words.title}

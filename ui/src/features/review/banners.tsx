@@ -5,7 +5,7 @@ import { StateMark } from "~/components/state";
 import { say } from "~/components/toast";
 import { useWrite } from "~/platform/cache";
 import type { BankId, ProposalView } from "~/platform/wire";
-import { conflictsOf, decidable } from "./op-words";
+import { conflictsOf, decidable, isOpen } from "./op-words";
 import { strings } from "./strings";
 
 const words = strings.banners;
@@ -19,7 +19,7 @@ export function Banners({ bank, view }: { bank: BankId; view: ProposalView }) {
     say(strings.folding);
   };
   const conflicts = conflictsOf(view).length;
-  const closed = !["open", "in_review", "conflicted"].includes(row.state);
+  const closed = !isOpen(view);
   return (
     <>
       {row.state === "superseded" && view.superseded_by && (

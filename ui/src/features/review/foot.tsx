@@ -3,7 +3,7 @@ import { Button } from "~/components/button";
 import { Icon } from "~/components/icon";
 import { cn } from "~/lib/cn";
 import type { OpDecision, ProposalView } from "~/platform/wire";
-import { conflictsOf, decidable } from "./op-words";
+import { conflictsOf, decidable, isOpen } from "./op-words";
 import { strings } from "./strings";
 
 const drawings = { accepted: Check, rejected: X, deferred: Clock } as const;
@@ -67,6 +67,7 @@ export function Foot({
 
 /** Why approving is not possible now. */
 export function unavailable(view: ProposalView, conflicts: number): string | undefined {
+  if (!isOpen(view)) return strings.banners.closed(strings.state[view.row.state].toLowerCase());
   if (conflicts > 0) return strings.conflictsLeft(conflicts);
   return view.row.decisions.accepted === 0 ? strings.nothingAccepted : undefined;
 }

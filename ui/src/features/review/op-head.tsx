@@ -13,23 +13,22 @@ import { Badge } from "~/components/badge";
 import { IconButton } from "~/components/button";
 import { Segmented } from "~/components/segmented";
 import { cn } from "~/lib/cn";
-import type { OpDecision, OpView } from "~/platform/wire";
-import { opTitle } from "./op-words";
+import type { OpDecision, OpView, ProposalView } from "~/platform/wire";
+import { isOpen, opTitle } from "./op-words";
 import { strings } from "./strings";
 
 /** The head of an operation: what it does where, what to know about it, and the decision. */
 export function OpHead({
   op,
   focused,
-  whole,
+  view,
   onDecide,
   onEdit,
   className,
 }: {
   op: OpView;
   focused: boolean;
-  /** Only all or nothing can be accepted. */
-  whole: boolean;
+  view: ProposalView;
   onDecide: (decision: OpDecision) => void;
   onEdit?: (() => void) | undefined;
   className?: string;
@@ -48,8 +47,9 @@ export function OpHead({
         <span className="min-w-8 max-w-48 shrink truncate text-faint">{op.heading}</span>
       )}
       <span className="ml-auto flex flex-wrap items-center justify-end gap-1.5">
-        <OpBadges op={op} whole={whole} />
-        {op.conflict === null && (
+        <OpBadges op={op} whole={view.whole} />
+        {!isOpen(view) && <Badge>{strings.decided[op.decision]}</Badge>}
+        {isOpen(view) && op.conflict === null && (
           <span className="flex items-center gap-1">
             <Decision op={op} focused={focused} onDecide={onDecide} />
             {onEdit && (

@@ -22,6 +22,11 @@ export function decidable(view: ProposalView): OpView[] {
   return view.ops.filter(({ status }) => status === "applied");
 }
 
+/** Whether anything can still be decided. */
+export function isOpen(view: ProposalView): boolean {
+  return ["open", "in_review", "conflicted"].includes(view.row.state);
+}
+
 export function conflictsOf(view: ProposalView): OpView[] {
   return decidable(view).filter(({ conflict }) => conflict !== null);
 }

@@ -9,7 +9,7 @@ import type { Desk } from "./desk";
 import { Foot } from "./foot";
 import { Head } from "./head";
 import { AllSkipped } from "./no-operations";
-import { conflictsOf, decidable } from "./op-words";
+import { conflictsOf, decidable, isOpen } from "./op-words";
 import { Rendered } from "./rendered";
 import { Result } from "./result";
 import { Split } from "./split";
@@ -55,7 +55,6 @@ export function ProposalPane({
     { value: "rendered", label: strings.view.rendered },
     { value: "result", label: strings.view.result },
   ];
-  const open = ["open", "in_review", "conflicted"].includes(view.row.state);
   if (decidable(view).length === 0) return <AllSkipped bank={bank} view={view} />;
   return (
     <>
@@ -86,7 +85,7 @@ export function ProposalPane({
         {shown === "rendered" && <Rendered bank={bank} view={view} desk={desk} />}
         {shown === "result" && <Result bank={bank} view={view} />}
       </Tabs>
-      {open && <Foot view={view} busy={busy} onReject={onReject} onApprove={onApprove} />}
+      {isOpen(view) && <Foot view={view} busy={busy} onReject={onReject} onApprove={onApprove} />}
     </>
   );
 }

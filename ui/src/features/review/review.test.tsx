@@ -206,6 +206,22 @@ describe("review", () => {
     await noViolations();
   });
 
+  test("a closed proposal can be read and not decided", async () => {
+    const { platform, user } = renderApp("/b/workshop/review/p-welcome");
+    await card(/^1 of 2/);
+    const view = platform.store.proposals[1];
+    if (!view) throw new Error("no fixture");
+    view.row.state = "partially_approved";
+    view.published_version = 4;
+    platform.emit.changed({ bank: null, tags: ["proposals"] });
+    expect(await screen.findByText("This proposal is closed: partly approved.")).toBeVisible();
+    expect(screen.getByRole("link", { name: "Open version 4" })).toBeVisible();
+    expect(screen.queryByRole("radio")).toBeNull();
+    await user.keyboard("y{Control>}{Enter}{/Control}");
+    expect(platform.calls.some(([name]) => /decide|approve/.test(name))).toBe(false);
+    await noViolations();
+  });
+
   test("a proposal that is gone says so", async () => {
     renderApp("/b/workshop/review/nothing");
     expect(await screen.findByText("This proposal no longer exists.")).toBeVisible();

@@ -117,7 +117,7 @@ function OpBar({ op, of, view, desk }: { op: OpView; of: number; view: ProposalV
       <OpHead
         op={op}
         focused={focused}
-        whole={view.whole}
+        view={view}
         onDecide={(decision) => desk.decide([op], decision)}
       />
     </article>

@@ -63,7 +63,7 @@ function OpCard({
       <OpHead
         op={op}
         focused={focused}
-        whole={view.whole}
+        view={view}
         onDecide={(decision) => desk.decide([op], decision)}
         onEdit={op.new_text === null ? undefined : () => desk.openForm(op, "edit")}
       />

@@ -1,8 +1,8 @@
-import { useCommands } from "~/keys/use-commands";
+import { type Act, useCommands } from "~/keys/use-commands";
 import type { OpDecision, ProposalRow, ProposalView } from "~/platform/wire";
 import type { Desk } from "./desk";
 import { unavailable } from "./foot";
-import { conflictsOf, decidable } from "./op-words";
+import { conflictsOf, decidable, isOpen } from "./op-words";
 import type { ReviewPlace } from "./review-screen";
 import { strings } from "./strings";
 import type { useEnds } from "./use-ends";
@@ -36,20 +36,31 @@ export function useReviewKeys({
     if (desk.op) desk.openForm(desk.op, which);
   };
 
+  const closed = isOpen(view)
+    ? null
+    : strings.banners.closed(strings.state[view.row.state].toLowerCase());
+  /** What cannot be done to a proposal that is closed. */
+  const whileOpen = (act: () => void): Act => closed ?? act;
+
   useCommands({
     "review.next": () => desk.move(1),
     "review.previous": () => desk.move(-1),
     "review.nextProposal": step(1),
     "review.previousProposal": step(-1),
-    "review.accept": () => desk.decideAndMove("accepted"),
-    "review.reject": () => desk.decideAndMove("rejected"),
-    "review.defer": () => desk.decideAndMove("deferred"),
-    "review.undecide": () => desk.op && desk.decide([desk.op], "undecided"),
-    "review.edit": form("edit"),
-    "review.note": form("note"),
-    "review.acceptSupported": () =>
+    "review.accept": whileOpen(() => desk.decideAndMove("accepted")),
+    "review.reject": whileOpen(() => desk.decideAndMove("rejected")),
+    "review.defer": whileOpen(() => desk.decideAndMove("deferred")),
+    "review.undecide": whileOpen(() => {
+      if (desk.op) desk.decide([desk.op], "undecided");
+    }),
+    "review.edit": whileOpen(form("edit")),
+    "review.note": whileOpen(form("note")),
+    "review.acceptSupported": whileOpen(() =>
       decideAll("accepted", (op) => !op.unsupported && op.decision !== "accepted"),
-    "review.rejectRemaining": () => decideAll("rejected", (op) => op.decision === "undecided"),
+    ),
+    "review.rejectRemaining": whileOpen(() =>
+      decideAll("rejected", (op) => op.decision === "undecided"),
+    ),
     "review.evidence": showEvidence,
     "review.context": () => desk.toggle("more"),
     "review.unified": () => place.onView("unified"),
@@ -60,6 +71,6 @@ export function useReviewKeys({
     "review.wrap": () => desk.toggle("wrap"),
     "review.undo": desk.review.canUndo ? desk.review.undo : strings.nothingToUndo,
     "review.approve": unavailable(view, conflictsOf(view).length) ?? ends.approve,
-    "review.rejectAll": ends.askReject,
+    "review.rejectAll": whileOpen(ends.askReject),
   });
 }
