@@ -17,6 +17,7 @@ pub mod document;
 pub mod entities;
 pub mod estimate;
 pub mod evidence;
+pub mod excerpt;
 pub mod fault;
 pub mod forced;
 pub mod fusion;

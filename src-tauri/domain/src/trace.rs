@@ -286,7 +286,6 @@ pub struct ExtractiveTrace {
 /// Everything a run did, stored with its record.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(default)]
 pub struct Trace {
     /// Tool calls by iteration, then in the order of the reply; `done` last.
     pub tool_calls: Vec<ToolCallRecord>,
