@@ -5,6 +5,21 @@ use crate::view::app::{AppStatus, DataFolder};
 use crate::view::settings::Look;
 use crate::{Engine, Result};
 use domain::BankId;
+use domain::bank::{BankSettings, StatedSettings};
+use store::ReadTx;
+use store::banks::Bank;
+
+/// Setting under which the program's own values of bank settings stand.
+const BANK_SETTINGS: &str = "bank_settings";
+
+/// The effective settings of a bank: defaults, then the program's, then its own.
+pub(crate) fn of_bank(tx: &ReadTx<'_>, bank: &Bank) -> store::Result<BankSettings> {
+    let program = store::settings::get(tx, BANK_SETTINGS)?.unwrap_or_default();
+    Ok(BankSettings::resolve(
+        &StatedSettings::from_stored(&program),
+        &StatedSettings::from_stored(&bank.config),
+    ))
+}
 
 /// status
 ///

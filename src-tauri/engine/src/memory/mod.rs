@@ -2,6 +2,7 @@
 
 pub(crate) mod jobs;
 mod read;
+pub mod search;
 
 use crate::report::fault;
 use crate::view::memory::{

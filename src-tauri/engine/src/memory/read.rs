@@ -173,15 +173,13 @@ fn read_json(name: &str, text: String) -> Result<Content, Fault> {
         _ => None,
     };
     match items {
-        Some(items) if items.iter().any(|item| item.get("text").is_some()) => {
-            Ok(Content::Facts(
-                items
-                    .iter()
-                    .zip(1u32..)
-                    .map(|(item, line)| FactLine { line, fact: read_fact(item.clone()) })
-                    .collect(),
-            ))
-        }
+        Some(items) if items.iter().any(|item| item.get("text").is_some()) => Ok(Content::Facts(
+            items
+                .iter()
+                .zip(1u32..)
+                .map(|(item, line)| FactLine { line, fact: read_fact(item.clone()) })
+                .collect(),
+        )),
         _ => Ok(Content::Text { title: None, text }),
     }
 }

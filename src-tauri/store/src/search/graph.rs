@@ -182,7 +182,7 @@ fn by_links(tx: &ReadTx<'_>, seeds: &[MemoryKey]) -> Result<[BTreeMap<MemoryKey,
 }
 
 /// Those of some memories that the scope admits.
-pub(crate) fn eligible(
+pub fn eligible(
     tx: &ReadTx<'_>,
     scope: &Scope,
     keys: &BTreeSet<MemoryKey>,

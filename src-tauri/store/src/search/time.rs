@@ -10,7 +10,7 @@ use crate::keys::MemoryKey;
 use crate::row;
 use crate::tx::ReadTx;
 
-/// The dates of a memory.
+/// The dates of a memory, and what else ordering needs beside them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dated {
     /// The memory.
@@ -23,9 +23,12 @@ pub struct Dated {
     pub mentioned_at: Option<Instant>,
     /// The time it is ordered by.
     pub event_at: Instant,
+    /// For an observation, how many valid facts it was folded from; 0 for a fact.
+    pub proof_count: u32,
 }
 
-const COLUMNS: &str = "m.id, m.occurred_start, m.occurred_end, m.mentioned_at, m.event_at";
+const COLUMNS: &str =
+    "m.id, m.occurred_start, m.occurred_end, m.mentioned_at, m.event_at, m.proof_count";
 
 fn read(r: &rusqlite::Row<'_>) -> rusqlite::Result<Dated> {
     Ok(Dated {
@@ -34,6 +37,7 @@ fn read(r: &rusqlite::Row<'_>) -> rusqlite::Result<Dated> {
         occurred_end: row::at_opt(r, 2)?,
         mentioned_at: row::at_opt(r, 3)?,
         event_at: row::at(r, 4)?,
+        proof_count: row::count(r, 5)?,
     })
 }
 
