@@ -1,5 +1,8 @@
 //! Answers a question from the bank in a loop of tool calls, with checked citations. Writes nothing to the bank but the record of the run.
 
+pub(crate) mod extractive;
+pub(crate) mod request;
+
 use crate::events::EventSink;
 use crate::report::fault;
 use crate::view::reflect::{ReflectInput, ReflectRow, ReflectRunView};
