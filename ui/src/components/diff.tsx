@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode } from "react";
 import { cn } from "~/lib/cn";
-import type { WordSpan } from "~/platform/wire";
+import type { WordSpan } from "~/platform/bindings";
 
 export type Change = "same" | "ins" | "del";
 

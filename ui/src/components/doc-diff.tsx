@@ -4,7 +4,7 @@ import { cn } from "~/lib/cn";
 import { plural } from "~/lib/format";
 import { groupBy } from "~/lib/group";
 import { shown, shownSpans } from "~/lib/markers";
-import type { DiffEntry } from "~/platform/wire";
+import type { DiffEntry } from "~/platform/bindings";
 import { Line, Words } from "./diff";
 import { Icon } from "./icon";
 

@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode } from "react";
 import { cn } from "~/lib/cn";
 import { day } from "~/lib/format";
-import type { EvidenceItem } from "~/platform/wire";
+import type { EvidenceItem } from "~/platform/bindings";
 import { Badge } from "./badge";
 import { Kind } from "./kind";
 

@@ -1,5 +1,5 @@
 import { time } from "~/lib/format";
-import type { ModelRow, ModelState } from "~/platform/wire";
+import type { ModelRow, ModelState } from "~/platform/bindings";
 import { type Mark, StateWord, type Tone } from "./state";
 
 const looks: Record<ModelState, { mark: Mark; tone: Tone; word: string }> = {

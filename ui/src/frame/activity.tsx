@@ -4,8 +4,8 @@ import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
 import { StateMark } from "~/components/state";
 import { usePlatform } from "~/platform";
+import type { BankId, OperationId, OperationRow, Progress } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
-import type { BankId, OperationId, OperationRow, Progress } from "~/platform/wire";
 import { strings } from "./strings";
 
 /** What runs and waits in this bank; nothing is drawn while nothing does. */

@@ -3,8 +3,8 @@ import { ChevronDown } from "lucide-react";
 import { Icon } from "~/components/icon";
 import { Menu, MenuItem, MenuLabel } from "~/components/menu";
 import { plural } from "~/lib/format";
+import type { BankId } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
-import type { BankId } from "~/platform/wire";
 import { strings } from "./strings";
 
 /** The bank that is open, and the way to another. */

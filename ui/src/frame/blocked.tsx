@@ -1,8 +1,8 @@
 import { Button } from "~/components/button";
 import { ReportCard } from "~/components/report";
 import { usePlatform } from "~/platform";
+import type { AppStatus, Report } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
-import type { AppStatus, Report } from "~/platform/wire";
 import { strings } from "./strings";
 
 const words = strings.blocked;

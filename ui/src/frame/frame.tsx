@@ -7,7 +7,7 @@ import { Icon } from "~/components/icon";
 import { Keys } from "~/components/keys";
 import { BrokenPane } from "~/components/report";
 import { useCommands } from "~/keys/use-commands";
-import type { BankId } from "~/platform/wire";
+import type { BankId } from "~/platform/bindings";
 import { Activity } from "./activity";
 import { BankMenu } from "./bank-menu";
 import { Help } from "./help";

@@ -7,8 +7,8 @@ import { Icon } from "~/components/icon";
 import { Cap, Strokes } from "~/components/keys";
 import { COMMANDS, type CommandId, type Group } from "~/keys/registry";
 import { useActiveCommands, useRunCommand } from "~/keys/use-commands";
+import type { BankId, ModelId, PaletteHit, PaletteKind } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
-import type { BankId, ModelId, PaletteHit, PaletteKind } from "~/platform/wire";
 import { Found } from "./found";
 import { strings } from "./strings";
 

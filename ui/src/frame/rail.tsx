@@ -2,8 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { FileText, Inbox, type LucideIcon } from "lucide-react";
 import { Icon } from "~/components/icon";
 import { cn } from "~/lib/cn";
+import type { BankId } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
-import type { BankId } from "~/platform/wire";
 import { strings } from "./strings";
 
 interface Entry {

@@ -1,4 +1,4 @@
-import type { DiffEntry, Document } from "~/platform/wire";
+import type { DiffEntry, Document } from "~/platform/bindings";
 
 /**
  * The entries of a difference with the headings of sections that have none of their own: a section

@@ -1,4 +1,4 @@
-import type { WordSpan } from "~/platform/wire";
+import type { WordSpan } from "~/platform/bindings";
 
 /** List markers as bullets: a minus beside the minus of a deletion would read as two. */
 export function shown(text: string): string {

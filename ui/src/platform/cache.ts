@@ -13,10 +13,10 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect } from "react";
+import type { BankId, CacheTag, Changed, Report } from "./bindings";
 import { toReport } from "./errors";
 import { type Commands, usePlatform } from "./index";
 import { READS, type ReadName, WRITES, type WriteName } from "./tags";
-import type { BankId, CacheTag, Changed, Report } from "./wire";
 
 type Args<N extends keyof Commands> = Parameters<Commands[N]>;
 type Answer<N extends keyof Commands> = Awaited<ReturnType<Commands[N]>>;

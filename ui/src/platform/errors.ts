@@ -3,7 +3,7 @@
  * what the shell itself refuses (an unknown command, a bad argument, a permission) arrives as a
  * string or an `Error` and becomes one with the code `internal`.
  */
-import type { Report } from "./wire";
+import type { Report } from "./bindings";
 
 function isReport(value: unknown): value is Report {
   return (

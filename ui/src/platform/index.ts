@@ -3,8 +3,9 @@
  * cache.ts) and reaches the rest through `usePlatform`. `tauri.ts` is the program behind it,
  * `memory.ts` the same interface over fixtures, for component tests and the browser preview.
  */
+import type { Channel } from "@tauri-apps/api/core";
 import { createContext, use } from "react";
-import type { Changed, Channel, commands, OperationProgress, RunEvent, Theme } from "./wire";
+import type { Changed, commands, OperationProgress, RunEvent, Theme } from "./bindings";
 
 export type Commands = typeof commands;
 

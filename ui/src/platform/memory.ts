@@ -2,11 +2,13 @@
  * The platform over fixtures: component tests and the browser preview use it. Every command that
  * no fixture answers rejects, so that a test notices instead of seeing an empty screen.
  */
+
+import type { Channel } from "@tauri-apps/api/core";
+import type { Changed, OperationProgress, Report, RunEvent } from "./bindings";
 import { toReport } from "./errors";
 import { answers, type Store, startStore } from "./fixtures/answers";
 import type { Commands, Platform } from "./index";
 import { READS, WRITES, type WriteName } from "./tags";
-import type { Changed, Channel, OperationProgress, Report, RunEvent } from "./wire";
 
 export interface MemoryPlatform extends Platform {
   /** What the fixtures hold now; tests look at it and change it. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { commands } from "./bindings";
 import { toReport } from "./errors";
 import { knownCommands, memory, refusal } from "./memory";
-import { commands } from "./wire";
 
 describe("platform", () => {
   test("each command stands once in the table of tags", () => {

@@ -3,8 +3,8 @@
  * so a new command cannot be forgotten here.
  */
 
+import type { CacheTag } from "./bindings";
 import type { Commands } from "./index";
-import type { CacheTag } from "./wire";
 
 const reads = {
   thirdPartyNotices: [],

@@ -1,15 +1,18 @@
 /** The program behind the page. The only file besides the bindings that knows the shell. */
 import { Channel } from "@tauri-apps/api/core";
-import { listen } from "@tauri-apps/api/event";
 import { getCurrentWindow } from "@tauri-apps/api/window";
 import { open } from "@tauri-apps/plugin-dialog";
 import { openUrl } from "@tauri-apps/plugin-opener";
+import { commands, events, type RunEvent } from "./bindings";
 import type { Platform } from "./index";
-import { type Changed, commands, type OperationProgress, type RunEvent } from "./wire";
+
+interface Event<T> {
+  listen(hear: (event: { payload: T }) => void): Promise<() => void>;
+}
 
 /** Listening begins at once and ends as soon as both the handle has come and stop was called. */
-function subscribe<T>(event: string, hear: (payload: T) => void): () => void {
-  const stop = listen<T>(event, ({ payload }) => hear(payload));
+function subscribe<T>(event: Event<T>, hear: (payload: T) => void): () => void {
+  const stop = event.listen(({ payload }) => hear(payload));
   return () => {
     void stop.then((end) => end());
   };
@@ -17,8 +20,8 @@ function subscribe<T>(event: string, hear: (payload: T) => void): () => void {
 
 export const tauri: Platform = {
   commands,
-  onChanged: (hear) => subscribe<Changed>("data-changed", hear),
-  onProgress: (hear) => subscribe<OperationProgress>("operation-progressed", hear),
+  onChanged: (hear) => subscribe(events.dataChanged, hear),
+  onProgress: (hear) => subscribe(events.operationProgressed, hear),
   channel: (hear) => {
     const channel = new Channel<RunEvent>();
     channel.onmessage = hear;

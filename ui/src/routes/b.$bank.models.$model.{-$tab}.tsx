@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { ModelScreen } from "~/features/models/model-screen";
 import { isModelTab } from "~/features/models/tabs";
-import type { ModelId } from "~/platform/wire";
+import type { ModelId } from "~/platform/bindings";
 
 /** `a` and `b` are the compared versions of the history. */
 export interface ModelSearch {

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { ReviewScreen } from "~/features/review/review-screen";
 import { isReviewView, type ReviewView } from "~/features/review/views";
-import type { ProposalId } from "~/platform/wire";
+import type { ProposalId } from "~/platform/bindings";
 
 export const Route = createFileRoute("/b/$bank/review/{-$proposal}")({
   params: {

@@ -1,6 +1,6 @@
 import { createFileRoute, Outlet } from "@tanstack/react-router";
 import { Frame } from "~/frame/frame";
-import type { BankId } from "~/platform/wire";
+import type { BankId } from "~/platform/bindings";
 
 export const Route = createFileRoute("/b/$bank")({
   params: { parse: ({ bank }) => ({ bank: bank as BankId }) },

@@ -1,6 +1,6 @@
 import { Button } from "~/components/button";
 import { StateMark } from "~/components/state";
-import type { ModelRow } from "~/platform/wire";
+import type { ModelRow } from "~/platform/bindings";
 import { strings } from "./strings";
 
 /** One line for everything that lags, with one act for all of it. */

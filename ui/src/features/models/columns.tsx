@@ -4,7 +4,7 @@ import { Meter } from "~/components/meter";
 import { ModelStateWord } from "~/components/model-state";
 import { count, day, dayTime } from "~/lib/format";
 import { scheduleWords } from "~/lib/schedule";
-import type { ModelRow } from "~/platform/wire";
+import type { ModelRow } from "~/platform/bindings";
 import { strings } from "./strings";
 
 const words = strings.columns;

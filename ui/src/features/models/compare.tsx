@@ -13,8 +13,14 @@ import { Tabs } from "~/components/tabs";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
 import { withHeadings } from "~/lib/headings";
+import type {
+  BankId,
+  DiffEntry,
+  EvidenceItem,
+  ModelDetail,
+  VersionDiff,
+} from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
-import type { BankId, DiffEntry, EvidenceItem, ModelDetail, VersionDiff } from "~/platform/wire";
 import { strings } from "./model-strings";
 
 const words = strings.history;

@@ -8,8 +8,8 @@ import { ScrollText } from "~/components/scroll";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
 import { useNarrow } from "~/lib/use-narrow";
+import type { BankId, ModelDetail } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
-import type { BankId, ModelDetail } from "~/platform/wire";
 import { strings } from "./model-strings";
 
 const words = strings.document;

@@ -2,7 +2,7 @@ import { Tag } from "~/components/badge";
 import { Fact } from "~/components/fact";
 import { Meter } from "~/components/meter";
 import { dayTime } from "~/lib/format";
-import type { ModelDetail } from "~/platform/wire";
+import type { ModelDetail } from "~/platform/bindings";
 import { scheduleOf } from "./columns";
 import { strings } from "./model-strings";
 

@@ -8,7 +8,7 @@ import { Pane, PaneEdge, Panes } from "~/components/panes";
 import { ReportCard } from "~/components/report";
 import { useCommands } from "~/keys/use-commands";
 import { useNarrow } from "~/lib/use-narrow";
-import type { BankId, ModelDetail } from "~/platform/wire";
+import type { BankId, ModelDetail } from "~/platform/bindings";
 import { DocumentEditor } from "./document-editor";
 import { DocumentSide } from "./document-side";
 import { strings } from "./model-strings";

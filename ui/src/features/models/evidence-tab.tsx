@@ -1,6 +1,6 @@
 import { Fact } from "~/components/fact";
 import { ScrollText } from "~/components/scroll";
-import type { EvidenceItem, ModelDetail } from "~/platform/wire";
+import type { EvidenceItem, ModelDetail } from "~/platform/bindings";
 import { strings } from "./model-strings";
 
 const words = strings.evidence;

@@ -3,7 +3,7 @@ import { Button } from "~/components/button";
 import { Icon } from "~/components/icon";
 import { Menu, MenuCheck, MenuLabel } from "~/components/menu";
 import { modelStates, modelStateWord } from "~/components/model-state";
-import type { ModelRow } from "~/platform/wire";
+import type { ModelRow } from "~/platform/bindings";
 import type { ModelFilter } from "./filter";
 import { strings } from "./strings";
 

@@ -1,6 +1,6 @@
 import type { Sort } from "~/components/grid";
 import { modelStates } from "~/components/model-state";
-import type { ModelRow } from "~/platform/wire";
+import type { ModelRow } from "~/platform/bindings";
 
 export interface ModelFilter {
   words: string;

@@ -1,4 +1,4 @@
-import type { FactType, ModelDetail, ModelPatch, NewModel, TriggerPatch } from "~/platform/wire";
+import type { FactType, JsonValue, ModelDetail, ModelPatch, NewModel } from "~/platform/bindings";
 import { strings } from "./form-strings";
 import { strings as list } from "./strings";
 
@@ -78,7 +78,7 @@ export function cronOf({ when, cron, ownCron }: FormValues): string | null {
   return cron === "own" ? ownCron.trim() : cron;
 }
 
-function triggerOf(values: FormValues): TriggerPatch {
+function triggerOf(values: FormValues): JsonValue {
   const chosen = kinds.filter((kind) => values.kinds[kind]);
   return {
     mode: values.mode,

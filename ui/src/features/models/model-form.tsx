@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from "react";
 import { Controller, type UseFormReturn, useWatch } from "react-hook-form";
 import { Checkbox, RadioField, SelectField, TextArea, TextField } from "~/components/field";
-import type { FactType, Report } from "~/platform/wire";
+import type { FactType, Report } from "~/platform/bindings";
 import { strings } from "./form-strings";
 import { type FormValues, fieldOf } from "./form-values";
 

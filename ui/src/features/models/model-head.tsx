@@ -9,8 +9,8 @@ import { Menu, MenuItem, MenuSeparator } from "~/components/menu";
 import { ModelStateWord } from "~/components/model-state";
 import { ReportCard } from "~/components/report";
 import { say } from "~/components/toast";
+import type { BankId, ModelDetail } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
-import type { BankId, ModelDetail } from "~/platform/wire";
 import { strings } from "./model-strings";
 import type { Refresh } from "./use-refresh";
 

@@ -1,5 +1,5 @@
 import { count, plural } from "~/lib/format";
-import type { ChangeSize, DecisionCounts } from "~/platform/wire";
+import type { ChangeSize, DecisionCounts } from "~/platform/bindings";
 
 /** Words of the screen of one model. */
 export const strings = {

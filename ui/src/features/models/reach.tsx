@@ -1,7 +1,7 @@
 import { useDeferredValue } from "react";
 import { type Control, useWatch } from "react-hook-form";
+import type { BankId } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
-import type { BankId } from "~/platform/wire";
 import { strings } from "./form-strings";
 import { type FormValues, newModelOf } from "./form-values";
 

@@ -2,7 +2,7 @@ import { Markdown } from "~/components/markdown";
 import { ScrollText } from "~/components/scroll";
 import { cn } from "~/lib/cn";
 import { day } from "~/lib/format";
-import type { Block, BlockBlame, ModelDetail, Section } from "~/platform/wire";
+import type { Block, BlockBlame, ModelDetail, Section } from "~/platform/bindings";
 import { strings } from "./model-strings";
 
 /** The document block by block, each with an edge that tells its age and, on demand, its author. */

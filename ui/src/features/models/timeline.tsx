@@ -3,7 +3,7 @@ import { Badge } from "~/components/badge";
 import { List } from "~/components/list";
 import { cn } from "~/lib/cn";
 import { day } from "~/lib/format";
-import type { BankId, ChangeSize, OpenProposal, TimelineEntry } from "~/platform/wire";
+import type { BankId, ChangeSize, OpenProposal, TimelineEntry } from "~/platform/bindings";
 import { strings } from "./model-strings";
 
 const words = strings.history;

@@ -1,5 +1,5 @@
 import { duration } from "~/lib/format";
-import type { JsonValue, LlmCallRecord, ToolCallRecord, Trace } from "~/platform/wire";
+import type { JsonValue, LlmCallRecord, ToolCallRecord, Trace } from "~/platform/bindings";
 import { strings } from "./model-strings";
 
 const words = strings.trace;

@@ -2,7 +2,7 @@ import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { StateMark } from "~/components/state";
 import { dayTime, duration } from "~/lib/format";
-import type { LastRun } from "~/platform/wire";
+import type { LastRun } from "~/platform/bindings";
 import { strings } from "./model-strings";
 import { TraceSteps } from "./trace-steps";
 

@@ -1,6 +1,6 @@
 import { say } from "~/components/toast";
+import type { BankId, ModelRow, Report } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
-import type { BankId, ModelRow, Report } from "~/platform/wire";
 import { strings } from "./model-strings";
 
 export interface Refresh {

@@ -13,7 +13,7 @@ import { Icon } from "~/components/icon";
 import { ReportCard } from "~/components/report";
 import { dayTime } from "~/lib/format";
 import { shown } from "~/lib/markers";
-import type { Preview, ProposalView, Report } from "~/platform/wire";
+import type { Preview, ProposalView, Report } from "~/platform/bindings";
 import { decidable } from "./op-words";
 import { strings } from "./strings";
 

@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import { Button } from "~/components/button";
 import { StateMark } from "~/components/state";
 import { say } from "~/components/toast";
+import type { BankId, ProposalView } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
-import type { BankId, ProposalView } from "~/platform/wire";
 import { conflictsOf, decidable, isOpen } from "./op-words";
 import { strings } from "./strings";
 

@@ -5,7 +5,7 @@ import { Button } from "~/components/button";
 import { cn } from "~/lib/cn";
 import { shown } from "~/lib/markers";
 import { useTakesFocus } from "~/lib/use-takes-focus";
-import type { ConflictView, OpView, ProposalView } from "~/platform/wire";
+import type { ConflictView, OpView, ProposalView } from "~/platform/bindings";
 import type { Desk } from "./desk";
 import { OpEditor } from "./op-forms";
 import { spokenRemarks } from "./op-head";

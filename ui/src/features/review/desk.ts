@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { BankId, OpDecision, OpView, ProposalView } from "~/platform/wire";
+import type { BankId, OpDecision, OpView, ProposalView } from "~/platform/bindings";
 import { conflictsOf, decidable } from "./op-words";
 import { type Review, useReview } from "./use-review";
 

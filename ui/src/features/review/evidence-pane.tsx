@@ -2,7 +2,7 @@ import { Button } from "~/components/button";
 import { Fact } from "~/components/fact";
 import { PaneHead } from "~/components/panes";
 import { ScrollText } from "~/components/scroll";
-import type { EvidenceItem, OpView } from "~/platform/wire";
+import type { EvidenceItem, OpView } from "~/platform/bindings";
 import { strings } from "./strings";
 
 const words = strings.evidence;

@@ -2,7 +2,7 @@ import { Check, Clock, X } from "lucide-react";
 import { Button } from "~/components/button";
 import { Icon } from "~/components/icon";
 import { cn } from "~/lib/cn";
-import type { OpDecision, ProposalView } from "~/platform/wire";
+import type { OpDecision, ProposalView } from "~/platform/bindings";
 import { conflictsOf, decidable, isOpen } from "./op-words";
 import { strings } from "./strings";
 

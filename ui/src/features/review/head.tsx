@@ -12,7 +12,7 @@ import { Button, IconButton } from "~/components/button";
 import { Icon } from "~/components/icon";
 import { Menu, MenuItem } from "~/components/menu";
 import { dayTime } from "~/lib/format";
-import type { BankId, ProposalId, ProposalRow, ProposalView } from "~/platform/wire";
+import type { BankId, ProposalId, ProposalRow, ProposalView } from "~/platform/bindings";
 import { causeOf } from "./inbox";
 import { strings } from "./strings";
 

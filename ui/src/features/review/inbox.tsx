@@ -2,7 +2,7 @@ import { List } from "~/components/list";
 import { PaneHead } from "~/components/panes";
 import { type Mark, StateWord, type Tone } from "~/components/state";
 import { age } from "~/lib/format";
-import type { ProposalRow, ProposalState } from "~/platform/wire";
+import type { ProposalRow, ProposalState } from "~/platform/bindings";
 import { strings } from "./strings";
 
 const looks: Record<ProposalState, { mark: Mark; tone: Tone }> = {

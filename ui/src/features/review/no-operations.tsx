@@ -3,8 +3,8 @@ import { Button } from "~/components/button";
 import { Empty } from "~/components/empty";
 import { ModelStateWord } from "~/components/model-state";
 import { say } from "~/components/toast";
+import type { BankId, ProposalView } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
-import type { BankId, ProposalView } from "~/platform/wire";
 import { Skipped } from "./skipped";
 import { strings } from "./strings";
 

@@ -2,7 +2,7 @@ import { type KeyboardEvent, useState } from "react";
 import { Button } from "~/components/button";
 import { TextArea } from "~/components/field";
 import { shown } from "~/lib/markers";
-import type { OpView } from "~/platform/wire";
+import type { OpView } from "~/platform/bindings";
 import { strings } from "./strings";
 
 /** Ctrl+Enter keeps, Esc leaves; neither reaches the commands of the screen. */

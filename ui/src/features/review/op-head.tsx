@@ -13,7 +13,7 @@ import { Badge } from "~/components/badge";
 import { IconButton } from "~/components/button";
 import { Segmented } from "~/components/segmented";
 import { cn } from "~/lib/cn";
-import type { OpDecision, OpView, ProposalView } from "~/platform/wire";
+import type { OpDecision, OpView, ProposalView } from "~/platform/bindings";
 import { isOpen, opTitle } from "./op-words";
 import { strings } from "./strings";
 

@@ -1,6 +1,6 @@
 import { Line, Words } from "~/components/diff";
 import { shown, shownSpans } from "~/lib/markers";
-import type { Document, OpView } from "~/platform/wire";
+import type { Document, OpView } from "~/platform/bindings";
 import { sectionLines } from "./op-words";
 
 /** The change of one operation as lines, between the blocks around it. */

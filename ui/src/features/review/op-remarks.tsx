@@ -1,7 +1,7 @@
 import type { LucideIcon } from "lucide-react";
 import { CircleAlert, Info, Link2, MessageSquare } from "lucide-react";
 import { Icon } from "~/components/icon";
-import type { OpView, ProposalView } from "~/platform/wire";
+import type { OpView, ProposalView } from "~/platform/bindings";
 import { numbersOf } from "./op-words";
 import { strings } from "./strings";
 

@@ -1,4 +1,4 @@
-import type { OpView, ProposalView } from "~/platform/wire";
+import type { OpView, ProposalView } from "~/platform/bindings";
 import { strings } from "./strings";
 
 /** What a block is, told from its markdown. */

@@ -2,7 +2,7 @@ import { TriangleAlert } from "lucide-react";
 import { Icon } from "~/components/icon";
 import { ReportCard } from "~/components/report";
 import { type TabSpec, Tabs } from "~/components/tabs";
-import type { BankId, ProposalId, ProposalRow, ProposalView } from "~/platform/wire";
+import type { BankId, ProposalId, ProposalRow, ProposalView } from "~/platform/bindings";
 import { Banners } from "./banners";
 import { Conflicts } from "./conflicts";
 import type { Desk } from "./desk";

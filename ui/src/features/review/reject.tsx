@@ -3,7 +3,7 @@ import { Button } from "~/components/button";
 import { FormDialog } from "~/components/dialog";
 import { Checkbox, RadioField, TextArea } from "~/components/field";
 import { ReportCard } from "~/components/report";
-import type { ProposalView, RejectDisposition, RejectInput, Report } from "~/platform/wire";
+import type { ProposalView, RejectDisposition, RejectInput, Report } from "~/platform/bindings";
 import { strings } from "./strings";
 
 const words = strings.rejection;

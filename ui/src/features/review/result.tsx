@@ -3,8 +3,8 @@ import { Meter } from "~/components/meter";
 import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { SkeletonRows } from "~/components/skeleton";
+import type { BankId, ProposalView } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
-import type { BankId, ProposalView } from "~/platform/wire";
 import { strings } from "./strings";
 
 /** Exactly the text that approving now would publish, from the engine. */

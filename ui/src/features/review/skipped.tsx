@@ -2,7 +2,7 @@ import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { Icon } from "~/components/icon";
 import { shown } from "~/lib/markers";
-import type { ProposalView } from "~/platform/wire";
+import type { ProposalView } from "~/platform/bindings";
 import { opTitle } from "./op-words";
 import { strings } from "./strings";
 

@@ -1,5 +1,5 @@
 import { count as numeral, plural, series } from "~/lib/format";
-import type { DecisionCounts, OpDecision } from "~/platform/wire";
+import type { DecisionCounts, OpDecision } from "~/platform/bindings";
 
 /** Words of the review screen. */
 export const strings = {

@@ -1,7 +1,7 @@
 import { Stack } from "~/components/stack";
 import { cn } from "~/lib/cn";
 import { useTakesFocus } from "~/lib/use-takes-focus";
-import type { OpView, ProposalView } from "~/platform/wire";
+import type { OpView, ProposalView } from "~/platform/bindings";
 import type { Desk } from "./desk";
 import { OpEditor, OpNote } from "./op-forms";
 import { OpHead, spokenRemarks } from "./op-head";

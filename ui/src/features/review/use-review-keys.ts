@@ -1,5 +1,5 @@
 import { type Act, useCommands } from "~/keys/use-commands";
-import type { OpDecision, ProposalRow, ProposalView } from "~/platform/wire";
+import type { OpDecision, ProposalRow, ProposalView } from "~/platform/bindings";
 import type { Desk } from "./desk";
 import { unavailable } from "./foot";
 import { conflictsOf, decidable, isOpen } from "./op-words";

@@ -3,7 +3,6 @@ import { useRef, useState } from "react";
 import { useAnnounce } from "~/components/announce";
 import { groupBy } from "~/lib/group";
 import { usePlatform } from "~/platform";
-import { toReport } from "~/platform/errors";
 import type {
   BankId,
   ConflictChoice,
@@ -11,7 +10,8 @@ import type {
   OpView,
   ProposalView,
   Report,
-} from "~/platform/wire";
+} from "~/platform/bindings";
+import { toReport } from "~/platform/errors";
 import { decidable, numbersOf } from "./op-words";
 import { strings } from "./strings";
 
