@@ -148,15 +148,16 @@ impl Provenance {
         next.limited_to(after)
     }
 
-    /// Adds the person as a source of blocks that they changed in a draft; the evidence stays.
+    /// Origins of a draft, from those of the document that it changed: blocks that the person wrote or
+    /// changed have the person as a source beside their evidence.
     #[must_use]
-    pub fn with_person(&self, blocks: &[String], version: u32) -> Self {
+    pub fn after_draft(&self, draft: &Document, person_blocks: &[String], version: u32) -> Self {
         let mut next = self.clone();
-        for id in blocks {
+        for id in person_blocks {
             let sources = next.sources(id).cloned().unwrap_or_default();
             next.0.insert(id.clone(), by_person(sources, version));
         }
-        next
+        next.limited_to(draft)
     }
 
     /// Without citations of these facts (they were retracted and that was dealt with).
@@ -198,4 +199,125 @@ fn facts_of_block(op: &ProposalOp, text: &str) -> BTreeSet<String> {
         claims.peek().is_some() && claims.all(|claim| !text.contains(&claim.quote))
     };
     op.cited_facts().into_iter().filter(|fact| !is_elsewhere(fact)).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::delta::{CitedOp, Claim, DeltaOp, ParsedOp, Rules, apply_operations};
+    use crate::document::{parse, reconcile};
+    use crate::proposal::{RunFacts, apply_selection, record_ops};
+
+    fn origin(sources: &[&str]) -> BlockOrigin {
+        let sources = sources.iter().map(|s| (*s).to_owned()).collect();
+        BlockOrigin { sources, author: Author::Run, version: 1, op_id: None }
+    }
+
+    fn sources<'a>(provenance: &'a Provenance, document: &Document, text: &str) -> Vec<&'a str> {
+        let block = document.blocks().find(|block| block.text == text).expect("the block");
+        let sources = provenance.sources(&block.id).expect("a known origin");
+        sources.iter().map(String::as_str).collect()
+    }
+
+    /// Applies operations to a document whose every block rests on `old`, and follows the sources.
+    fn after(text: &str, ops: Vec<CitedOp>) -> (Provenance, Document) {
+        let base = parse(text);
+        let before = Provenance(base.blocks().map(|b| (b.id.clone(), origin(&["old"]))).collect());
+        let applied = apply_operations(&base, &ParsedOp::list(ops), &Rules::default());
+        let known = RunFacts { texts: &HashMap::new(), provenance: &before };
+        let ops = record_ops(&applied, &known);
+        let all = ops.iter().map(|op| op.index).collect();
+        let selected = apply_selection(&base, &ops, &all);
+        let steps: Vec<Step<'_>> = selected
+            .ops
+            .iter()
+            .zip(&ops)
+            .map(|(done, op)| Step { op, trace: &done.trace })
+            .collect();
+        (before.after_ops(&base, &selected.document, &steps, 2), selected.document)
+    }
+
+    fn cited(op: DeltaOp, facts: &[&str]) -> CitedOp {
+        let evidence = facts.iter().map(|fact| (*fact).to_owned()).collect();
+        CitedOp { op, evidence, claims: Vec::new() }
+    }
+
+    #[test]
+    fn replaced_texts_replace_their_sources_and_rows_add_to_them() {
+        let text = "# A\n\nx\n\n| a |\n| - |\n\ny\n";
+        let base = parse(text);
+        let ids: Vec<String> = base.blocks().map(|block| block.id.clone()).collect();
+        let replace = DeltaOp::ReplaceBlock {
+            section_id: "a".to_owned(),
+            block_id: ids[0].clone(),
+            text: "z".to_owned(),
+        };
+        let rows = DeltaOp::InsertBlock {
+            section_id: "a".to_owned(),
+            after_block_id: Some(ids[1].clone()),
+            text: "| 1 |".to_owned(),
+        };
+        let (next, document) = after(text, vec![cited(replace, &["f1"]), cited(rows, &["f2"])]);
+        assert_eq!(sources(&next, &document, "z"), ["f1"]);
+        assert_eq!(sources(&next, &document, "| a |\n| - |\n| 1 |"), ["f2", "old"]);
+        assert_eq!(sources(&next, &document, "y"), ["old"]);
+        assert_eq!(next.0[&ids[0]].op_id.as_deref(), Some("op0"));
+    }
+
+    #[test]
+    fn a_moved_block_keeps_its_sources() {
+        let text = "# A\n\nx\n\n# B\n\ny\n";
+        let id = parse(text).blocks().next().expect("x").id.clone();
+        let (next, document) = after(
+            text,
+            vec![
+                DeltaOp::RemoveBlock { section_id: "a".to_owned(), block_id: id }.into(),
+                DeltaOp::AppendBlock { section_id: "b".to_owned(), text: "x".to_owned() }.into(),
+            ],
+        );
+        assert_eq!(sources(&next, &document, "x"), ["old"]);
+    }
+
+    #[test]
+    fn claims_tell_the_blocks_of_one_operation_apart() {
+        let claim = |quote: &str, fact: &str| Claim {
+            quote: quote.to_owned(),
+            evidence: vec![fact.to_owned()],
+        };
+        let op = DeltaOp::AppendBlock { section_id: "a".to_owned(), text: "p\n\nq".to_owned() };
+        let op = CitedOp {
+            claims: vec![claim("p", "f1"), claim("q", "f2")],
+            ..cited(op, &["f1", "f2", "f3"])
+        };
+        let (next, document) = after("# A\n", vec![op]);
+        assert_eq!(sources(&next, &document, "p"), ["f1", "f3"]);
+        assert_eq!(sources(&next, &document, "q"), ["f2", "f3"]);
+    }
+
+    #[test]
+    fn edits_make_a_block_the_persons() {
+        let before = parse("x\n\ny\n");
+        let known = Provenance(before.blocks().map(|b| (b.id.clone(), origin(&["f"]))).collect());
+        let draft = reconcile(&before, parse("x!\n\ny\n\nz\n"));
+        let edited = known.after_edit(&before, &draft, 2);
+        assert_eq!(sources(&edited, &draft, "x!"), [PERSON]);
+        assert_eq!(sources(&edited, &draft, "y"), ["f"]);
+        assert_eq!(sources(&edited, &draft, "z"), [PERSON]);
+        let changed = vec![draft.sections[0].blocks[0].id.clone()];
+        let drafted = known.after_draft(&draft, &changed, 2);
+        assert_eq!(sources(&drafted, &draft, "x!"), ["f", PERSON]);
+        assert!(drafted.is_by_person(&changed[0]));
+    }
+
+    #[test]
+    fn an_unsay_pass_may_not_touch_blocks_that_rest_on_other_facts() {
+        let known = Provenance(BTreeMap::from([
+            ("b1".to_owned(), origin(&["gone", "other"])),
+            ("b2".to_owned(), origin(&["other"])),
+            ("b3".to_owned(), origin(&[])),
+        ]));
+        assert_eq!(known.blocks_without(&BTreeSet::from(["gone".to_owned()])), ["b2"]);
+    }
 }

@@ -126,7 +126,7 @@ fn error_word(error: SettleError) -> &'static str {
     }
 }
 
-/// Reads an event: `approve all`, `approve with every op rejected`, `reject[, ] with note, retry`,
+/// Reads an event: `approve all`, `approve edited`, `approve with every op rejected`, `reject[, ] with note, retry`,
 /// `newer refresh finishes while open`, or a list of `accept|reject|defer op <n>`.
 fn carry_out(event: &str, id: &str) -> Result<Settlement, SettleError> {
     let mut ops = three_operations();
@@ -139,7 +139,8 @@ fn carry_out(event: &str, id: &str) -> Result<Settlement, SettleError> {
             );
             Verdict::ApproveSelected
         }
-        "newer refresh finishes while open" => Verdict::Supersede,
+        "approve edited" => Verdict::ApproveDraft { accepted: [0, 1, 2].into() },
+        "newer refresh finishes while open" | "document cleared while open" => Verdict::Supersede,
         _ if event.contains(" op ") => {
             say(&mut ops, &words_on_ops(event, id));
             Verdict::ApproveSelected

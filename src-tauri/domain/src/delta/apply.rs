@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::decide::{Verdict, decide};
 use super::editor::{Action, Editor, Entry};
-use super::{ApplyWarning, DeltaOp, OpKind, OpResult, OpStatus, OpTrace, ParsedOp, SkipReason};
+use super::{ApplyWarning, OpKind, OpResult, OpStatus, OpTrace, ParsedOp, SkipReason};
 use crate::document::Document;
 
 /// What a pass may touch. The default allows everything.
@@ -45,13 +45,6 @@ impl Applied {
     #[must_use]
     pub fn is_all_skipped(&self) -> bool {
         !self.results.is_empty() && self.count(OpStatus::Skipped) == self.results.len()
-    }
-
-    /// Applies typed operations with nothing forbidden.
-    #[must_use]
-    pub fn freely(base: &Document, ops: impl IntoIterator<Item = DeltaOp>) -> Self {
-        let ops = ParsedOp::list(ops.into_iter().map(Into::into));
-        apply_operations(base, &ops, &Rules::default())
     }
 }
 

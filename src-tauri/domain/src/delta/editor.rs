@@ -241,35 +241,39 @@ impl Editor {
         anchor: Option<usize>,
         blocks: Vec<NewBlock>,
     ) {
-        let separator = self.separator();
         let at = self.place_of_section(anchor, level);
         let blocks: Vec<Block> = blocks.into_iter().map(|block| self.fresh(op, block)).collect();
+        let raw = heading_line(level, &heading);
+        let section = Section { id: id.clone(), raw, heading, level, gap: String::new(), blocks };
+        self.put_section(at, section);
+        self.created.insert((ElementKind::Section, id), op);
+    }
+
+    /// Puts a section at a place. Its gaps are made here.
+    pub(crate) fn put_section(&mut self, at: usize, mut section: Section) {
+        let separator = self.separator();
+        if section.level > 0 {
+            section.gap.clone_from(&separator);
+        }
         let tail = match last_before(&mut self.document.sections[..at]) {
             Some(before) => before.give_gap(&separator),
             None => {
-                let only =
-                    self.document.sections.iter().all(|s| s.level == 0 && s.blocks.is_empty());
+                let is_empty = |s: &Section| s.level == 0 && s.blocks.is_empty();
+                let only = self.document.sections.iter().all(is_empty);
                 self.gap_at_start(only)
             }
-        };
-        let mut section = Section {
-            id: id.clone(),
-            raw: heading_line(level, &heading),
-            heading,
-            level,
-            gap: separator,
-            blocks,
         };
         if let Some(last) = last_element(&mut section) {
             last.give_gap(&tail);
         }
+        self.section_ids.insert(&section.id);
         self.document.sections.insert(at, section);
-        self.created.insert((ElementKind::Section, id), op);
+        self.changed = true;
     }
 
     /// At the end, or after the anchor and all deeper sections that follow it, so that a new
     /// section never adopts another one's subsections.
-    fn place_of_section(&self, anchor: Option<usize>, level: u8) -> usize {
+    pub(crate) fn place_of_section(&self, anchor: Option<usize>, level: u8) -> usize {
         let sections = &self.document.sections;
         match anchor {
             None => sections.len(),

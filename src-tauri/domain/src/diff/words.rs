@@ -26,12 +26,22 @@ pub struct WordChange {
     pub text: String,
 }
 
+/// Words of both texts together up to which they are compared word by word. The comparison takes
+/// time in proportion to length times difference; beyond, whole lines are compared.
+const WORD_LIMIT: usize = 3_000;
+
 /// The words that differ, as runs that give the old text when the added ones are left out, and the
 /// new text when the removed ones are.
 #[must_use]
 pub fn word_diff(old: &str, new: &str) -> Vec<WordChange> {
+    let count = old.split_whitespace().count() + new.split_whitespace().count();
+    let diff = if count > WORD_LIMIT {
+        TextDiff::from_lines(old, new)
+    } else {
+        TextDiff::from_unicode_words(old, new)
+    };
     let mut runs: Vec<WordChange> = Vec::new();
-    for change in TextDiff::from_unicode_words(old, new).iter_all_changes() {
+    for change in diff.iter_all_changes() {
         let kind = match change.tag() {
             ChangeTag::Equal => WordKind::Equal,
             ChangeTag::Delete => WordKind::Removed,
@@ -48,6 +58,15 @@ pub fn word_diff(old: &str, new: &str) -> Vec<WordChange> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_texts_are_compared_by_lines() {
+        let old = format!("{}\nlast line\n", "word ".repeat(WORD_LIMIT));
+        let new = old.replace("last line", "last row");
+        let runs = word_diff(&old, &new);
+        assert_eq!(runs[1].text, "last line\n");
+        assert_eq!(runs[2].text, "last row\n");
+    }
 
     #[test]
     fn only_the_changed_word_is_marked() {

@@ -141,13 +141,25 @@ pub(super) fn fingerprint_target(op: &DeltaOp) -> String {
 /// a removal and an addition of the same or nearly the same text, and an addition to a section that
 /// shares facts with an earlier removal from it.
 fn add_hints(ops: &mut [ProposalOp], traces: &HashMap<u32, &OpTrace>) {
-    let empty = Vec::new();
+    let removals: Vec<(usize, Vec<Bag>)> = ops
+        .iter()
+        .enumerate()
+        .filter(|(_, op)| is_removal(op))
+        .map(|(at, op)| {
+            let gone = traces.get(&op.index).map(|trace| trace.removed.as_slice());
+            (at, gone.unwrap_or_default().iter().map(|text| Bag::of(text)).collect())
+        })
+        .collect();
+    if removals.is_empty() {
+        return;
+    }
     let mut pairs = Vec::new();
-    for (at, removal) in ops.iter().enumerate().filter(|(_, op)| is_removal(op)) {
-        let gone = traces.get(&removal.index).map_or(&empty, |trace| &trace.removed);
-        for (other, addition) in ops.iter().enumerate().filter(|(_, op)| is_addition(op)) {
-            if at != other && (is_half_move(gone, addition) || builds_on(removal, addition)) {
-                pairs.push((at, other));
+    for (other, addition) in ops.iter().enumerate().filter(|(_, op)| is_addition(op)) {
+        let added = added_texts(&addition.op);
+        for (at, gone) in removals.iter().filter(|(at, _)| *at != other) {
+            let half_move = gone.iter().any(|old| added.iter().any(|new| old.is_near(new)));
+            if half_move || builds_on(&ops[*at], addition) {
+                pairs.push((*at, other));
             }
         }
     }
@@ -181,35 +193,49 @@ fn is_addition(op: &ProposalOp) -> bool {
         )
 }
 
-fn is_half_move(gone: &[String], addition: &ProposalOp) -> bool {
-    let added = match &addition.op {
+fn added_texts(op: &DeltaOp) -> Vec<Bag> {
+    let added = match op {
         DeltaOp::AddSection { blocks, .. } => blocks.join("\n\n"),
-        _ => addition.op.text(),
+        _ => op.text(),
     };
-    let parts = fragments(&added).unwrap_or_default();
-    gone.iter().any(|old| parts.iter().any(|new| is_near(old, new)))
+    fragments(&added).unwrap_or_default().iter().map(|text| Bag::of(text)).collect()
 }
 
 /// Share of words in both texts (Dice's coefficient over word counts) from which two texts count as
 /// nearly equal: one word in ten may differ.
 const NEAR: f64 = 0.9;
 
-fn is_near(old: &str, new: &str) -> bool {
-    let mut counts: HashMap<&str, u32> = HashMap::new();
-    let mut total = 0_u32;
-    for word in old.split_whitespace() {
-        *counts.entry(word).or_default() += 1;
-        total += 1;
+/// The words of a text, sorted.
+struct Bag(Vec<String>);
+
+impl Bag {
+    fn of(text: &str) -> Self {
+        let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        words.sort_unstable();
+        Self(words)
     }
-    let mut shared = 0_u32;
-    for word in new.split_whitespace() {
-        total += 1;
-        if let Some(left) = counts.get_mut(word).filter(|left| **left > 0) {
-            *left -= 1;
-            shared += 1;
+
+    fn is_near(&self, other: &Self) -> bool {
+        let total = self.0.len() + other.0.len();
+        let share = |shared: usize| {
+            let count = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+            total > 0 && 2.0 * count(shared) >= NEAR * count(total)
+        };
+        // Most pairs differ in length alone; only the others are compared word by word.
+        share(self.0.len().min(other.0.len())) && share(self.shared(other))
+    }
+
+    fn shared(&self, other: &Self) -> usize {
+        let (mut a, mut b, mut shared) = (0, 0, 0);
+        while a < self.0.len() && b < other.0.len() {
+            match self.0[a].cmp(&other.0[b]) {
+                std::cmp::Ordering::Less => a += 1,
+                std::cmp::Ordering::Greater => b += 1,
+                std::cmp::Ordering::Equal => (a, b, shared) = (a + 1, b + 1, shared + 1),
+            }
         }
+        shared
     }
-    total > 0 && f64::from(2 * shared) >= NEAR * f64::from(total)
 }
 
 /// Whether the addition was likely written on the assumption that the earlier removal happens.
