@@ -2020,37 +2020,37 @@ export type ToolCallStatus =
 /**  Everything a run did, stored with its record. */
 export type Trace = {
 	/**  Tool calls by iteration, then in the order of the reply; `done` last. */
-	tool_calls?: ToolCallRecord[],
+	tool_calls: ToolCallRecord[],
 	/**  Requests to language models in order of sending; their tokens sum to the run's usage. */
-	llm_calls?: LlmCallRecord[],
+	llm_calls: LlmCallRecord[],
 	/**  Iterations used. */
-	iterations?: number,
+	iterations: number,
 	/**  Iterations allowed. */
-	max_iterations?: number,
+	max_iterations: number,
 	/**  The tools that were to be called first, in order. */
-	forced_sequence?: string[],
+	forced_sequence: string[],
 	/**  The iteration at which fresh mental models ended the forced order. */
-	released_at?: number | null,
+	released_at: number | null,
 	/**  Why the loop ended; null for a run that failed before. */
-	closed_by?: ClosedBy | null,
+	closed_by: ClosedBy | null,
 	/**  Ids that were cited but never retrieved. */
-	dropped_citations?: string[],
+	dropped_citations: string[],
 	/**  Ids of the observations shown. */
-	observations_accessed?: string[],
+	observations_accessed: string[],
 	/**  What fuzzy tags stand for. */
-	resolved_scope?: Resolved,
+	resolved_scope: Resolved,
 	/**  Memories of the bank that waited for consolidation at the start. */
-	pending_consolidation?: number,
+	pending_consolidation: number,
 	/**  Memories left out because their tags keep them on this machine. */
-	memories_held_back?: number,
+	memories_held_back: number,
 	/**  Directives in force. */
-	directives?: DirectiveRef[],
+	directives: DirectiveRef[],
 	/**  Directives of the bank that were not. */
-	directives_held_back?: HeldBackDirective[],
+	directives_held_back: HeldBackDirective[],
 	/**  Filled when no language model took part. */
-	extractive?: ExtractiveTrace | null,
+	extractive: ExtractiveTrace | null,
 	/**  Warnings of the answer. */
-	warnings?: Warning[],
+	warnings: Warning[],
 };
 
 /**  The effective trigger. */
