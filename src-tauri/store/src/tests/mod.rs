@@ -1,5 +1,6 @@
 //! Tests over real files in temporary folders.
 
+mod crash;
 mod memory;
 mod models;
 mod open;
