@@ -1,1 +1,2 @@
 //! The engine's behaviour, one module per chapter, with a scripted model and a real file.
+mod tidy;

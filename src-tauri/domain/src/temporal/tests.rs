@@ -1,3 +1,5 @@
+//! The readings of dates beyond the cases: corners, languages, what must not be read as a date.
+
 use chrono::TimeZone;
 use chrono::Utc;
 

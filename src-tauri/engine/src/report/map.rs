@@ -131,6 +131,8 @@ fn of_llm(error: &llm::Error) -> Fault {
         }
         E::Malformed { endpoint, .. } => fault("llm_output_invalid").with("llm", endpoint),
         E::Address { .. } => fault("endpoint_address_invalid"),
+        E::Setup { endpoint, .. } => fault("llm_unreachable").with("endpoint", endpoint),
+        E::KeyUnavailable { .. } => fault("keychain_unavailable"),
         E::Cancelled => fault("cancelled"),
         _ => fault("unexpected_error"),
     }
@@ -164,5 +166,88 @@ fn of_embed(error: &embed::Error) -> Fault {
             .with("endpoint", "The embedder")
             .with("cause", "it gave another number of results than texts"),
         _ => fault("unexpected_error"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::ErrorCode;
+    use std::time::Duration;
+
+    fn sources() -> Vec<Error> {
+        use embed::Error as B;
+        use llm::Error as L;
+        use store::Error as S;
+        let endpoint = || "http://127.0.0.1:11434".to_owned();
+        let answer = || Box::new(llm::Answer { status: 400, ..llm::Answer::default() });
+        let cause = || "it broke".to_owned();
+        let mut all: Vec<Error> = vec![
+            S::not_found(Thing::Bank, "b").into(),
+            S::IdTaken { what: Thing::Model, id: "m".into() }.into(),
+            S::DataFolderInUse { folder: "d".into() }.into(),
+            S::Newer { found: 9, known: 1 }.into(),
+            S::Damaged { detail: cause() }.into(),
+            S::ReadOnly { detail: cause() }.into(),
+            S::Io { source: std::io::Error::other("x") }.into(),
+            S::VersionConflict { found: 3, expected: 2 }.into(),
+            S::StateConflict { found: 3, expected: 2 }.into(),
+            S::ProposalClosed.into(),
+            S::OperationConflict { id: "o".into() }.into(),
+            S::OperationState { id: "o".into(), status: "completed".into() }.into(),
+            S::OperationState { id: "o".into(), status: "processing".into() }.into(),
+            S::NotCuratable.into(),
+            S::MemoryInvalidated.into(),
+            S::DimensionMismatch { got: 3, want: 384 }.into(),
+            S::NoEmbedder.into(),
+            S::BackupFailed { detail: cause() }.into(),
+            L::Auth { endpoint: endpoint(), answer: answer() }.into(),
+            L::RateLimited { endpoint: endpoint(), retry_after: None, answer: answer() }.into(),
+            L::Unreachable { endpoint: endpoint(), cause: cause(), refused: true }.into(),
+            L::Timeout { endpoint: endpoint(), limit: Duration::from_secs(120) }.into(),
+            L::Failed { endpoint: endpoint(), retry_after: None, answer: answer() }.into(),
+            L::Refused { endpoint: endpoint(), answer: answer() }.into(),
+            L::UnknownModel { endpoint: endpoint(), llm: "m".into(), answer: answer() }.into(),
+            L::ToolsUnsupported { endpoint: endpoint(), llm: "m".into(), answer: answer() }.into(),
+            L::Overflow { endpoint: endpoint(), answer: answer() }.into(),
+            L::PromptTruncated { endpoint: endpoint(), got: 1, sent: 2 }.into(),
+            L::Malformed { endpoint: endpoint(), cause: cause(), body: String::new() }.into(),
+            L::Address { address: "x".into(), cause: cause() }.into(),
+            L::Setup { endpoint: endpoint(), cause: cause() }.into(),
+            L::KeyUnavailable { endpoint: endpoint(), cause: cause() }.into(),
+            L::Cancelled.into(),
+            B::Cancelled.into(),
+            B::WeightsMissing { path: "w".into() }.into(),
+            B::TimedOut { seconds: 3 }.into(),
+            B::Auth { status: 401 }.into(),
+            B::RateLimited { retry_after: Some(3) }.into(),
+            B::Refused { status: 500, message: cause() }.into(),
+            B::BadReply { what: cause() }.into(),
+            B::Count { want: 2, got: 1 }.into(),
+            B::Dimension { want: 384, got: 3 }.into(),
+            Error::Io { path: "p".into(), source: std::io::Error::other("x") },
+        ];
+        let things = [Thing::Document, Thing::Memory, Thing::Version, Thing::Proposal, Thing::Run];
+        all.extend(things.map(|what| S::not_found(what, "7").into()));
+        all
+    }
+
+    #[test]
+    fn every_failure_of_a_lower_crate_has_words_and_a_next_step() {
+        for error in sources() {
+            let report = Report::from(&error);
+            assert_ne!(report.code, ErrorCode::Internal, "{error:?} has no reason of its own");
+            assert!(report.hint.is_some_and(|hint| !hint.is_empty()), "{error:?}");
+            for sign in ["{", "}", "Some(", "::", "\\\""] {
+                assert!(!report.message.contains(sign), "{}", report.message);
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_told_as_such_wherever_it_shows() {
+        let source = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let report = Report::from(&Error::Io { path: "/data".into(), source });
+        assert_eq!(report.code, ErrorCode::DiskFull);
     }
 }
