@@ -2,9 +2,9 @@
 
 mod generate;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use domain::delta::{OpKind, OpStatus};
+use domain::delta::{OpKind, OpStatus, keep_locked};
 use domain::diff::{DiffKind, OpEffect, WordKind, structural, word_diff};
 use domain::document::{Document, parse, reconcile};
 use domain::proposal::{
@@ -322,6 +322,36 @@ proptest! {
         }
         let named: BTreeSet<u32> = entries.iter().flat_map(|entry| entry.ops.clone()).collect();
         prop_assert!(entries.is_empty() || named == indexes(&ops), "{named:?}");
+    }
+
+    #[test]
+    fn a_rebuild_keeps_what_is_locked(old in calm_text(), new in calm_text(), mask in any::<u32>()) {
+        let base = parse(&old);
+        let candidate = reconcile(&base, parse(&new));
+        let is_picked = |at: usize| (mask >> (at % 32)) & 1 == 1;
+        let blocks = base.blocks().enumerate().filter(|(at, _)| is_picked(*at));
+        let sections = base.sections.iter().enumerate().filter(|(at, _)| is_picked(at + 16));
+        let locks: HashSet<String> = blocks
+            .map(|(_, block)| block.id.clone())
+            .chain(sections.map(|(_, section)| section.id.clone()))
+            .collect();
+        let kept = keep_locked(&base, &candidate, &locks);
+        prop_assert!(parse(&kept.render()).same_shape(&kept));
+        for section in &base.sections {
+            let whole = locks.contains(&section.id);
+            for block in section.blocks.iter().filter(|b| whole || locks.contains(&b.id)) {
+                let Some((owner, now)) = kept.block(&block.id) else {
+                    return Err(TestCaseError::fail(format!("{} is gone", block.id)));
+                };
+                prop_assert_eq!(&now.text, &block.text);
+                prop_assert_eq!(&owner.id, &section.id);
+            }
+            if whole && section.level > 0 {
+                prop_assert_eq!(&kept.section(&section.id).map(|s| &s.raw), &Some(&section.raw));
+            }
+        }
+        let ids: BTreeSet<_> = kept.blocks().map(|b| &b.id).collect();
+        prop_assert_eq!(ids.len(), kept.blocks().count());
     }
 
     #[test]

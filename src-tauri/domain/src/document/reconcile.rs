@@ -20,34 +20,26 @@ pub struct Match {
     pub blocks: HashMap<Place, Place>,
 }
 
-/// The new document with the ids of the old one wherever elements match.
+/// The new document with the ids of the old one wherever elements match. Other elements get ids that
+/// the old document did not have, so that an id never passes from one element to another.
 #[must_use]
 pub fn reconcile(old: &Document, new: Document) -> Document {
     let found = match_documents(old, &new);
     let mut document = new;
-    let mut ids = IdSet::default();
+    let mut ids = IdSet::of_sections(old);
     for (at, section) in document.sections.iter_mut().enumerate() {
-        if let Some(from) = found.sections[at] {
-            section.id.clone_from(&old.sections[from].id);
-            ids.insert(&section.id);
-        }
+        section.id = match found.sections[at] {
+            Some(from) => old.sections[from].id.clone(),
+            None => ids.claim(&fresh_section_id(section)),
+        };
     }
-    for (at, section) in document.sections.iter_mut().enumerate() {
-        if found.sections[at].is_none() {
-            section.id = ids.claim(&fresh_section_id(section));
-        }
-    }
-    let mut ids = IdSet::default();
-    for (new_place, old_place) in &found.blocks {
-        let id = &old.sections[old_place.0].blocks[old_place.1].id;
-        document.sections[new_place.0].blocks[new_place.1].id.clone_from(id);
-        ids.insert(id);
-    }
+    let mut ids = IdSet::of_blocks(old);
     for (s, section) in document.sections.iter_mut().enumerate() {
         for (b, block) in section.blocks.iter_mut().enumerate() {
-            if !found.blocks.contains_key(&(s, b)) {
-                block.id = ids.claim(&block_id(&block.text));
-            }
+            block.id = match found.blocks.get(&(s, b)) {
+                Some((section, block)) => old.sections[*section].blocks[*block].id.clone(),
+                None => ids.claim(&block_id(&block.text)),
+            };
         }
     }
     document
@@ -286,5 +278,11 @@ mod tests {
         old.sections[0].blocks[1].id = block_id("new");
         let new = reconcile(&old, parse("one\n\ntwo\n\nnew\n"));
         assert_eq!(new.sections[0].blocks[2].id, format!("{}-2", block_id("new")));
+        let new = reconcile(&old, parse("one\n\nnew\n\nother\n"));
+        assert_eq!(
+            new.sections[0].blocks[1].id,
+            format!("{}-2", block_id("new")),
+            "nor a lost one"
+        );
     }
 }

@@ -18,7 +18,7 @@ pub fn fold(old: &[ProposalOp], new: &[ProposalOp]) -> Vec<ProposalOp> {
         old.iter().filter(|op| op.decision != Decision::Undecided || op.note.is_some()).collect();
     let mut by_print: HashMap<&str, Vec<&ProposalOp>> = HashMap::new();
     // Equal operations are paired in order, those nobody spoke about included.
-    for op in old.iter().rev() {
+    for op in old.iter().rev().filter(|op| op.is_decidable()) {
         by_print.entry(&op.fingerprint).or_default().push(op);
     }
     let mut folded = new.to_vec();
