@@ -3,6 +3,7 @@ import { ChevronDown, ChevronUp } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { cn } from "~/lib/cn";
 import { withIndex } from "~/lib/range";
+import { useFolded, useNarrow } from "~/lib/use-narrow";
 import { Icon } from "./icon";
 
 export interface Column<T> {
@@ -13,8 +14,8 @@ export interface Column<T> {
   cell: (item: T) => ReactNode;
   align?: "end";
   sortable?: boolean;
-  /** Left out where the window is narrow. */
-  wideOnly?: boolean;
+  /** Left out where the window is narrow, or only where the rail is folded too. */
+  room?: "wide" | "unfolded";
 }
 
 export interface Sort {
@@ -37,7 +38,6 @@ export function Grid<T>({
   sort,
   onSort,
   rowHeight = 3.25,
-  narrow,
 }: {
   label: string;
   items: readonly T[];
@@ -49,12 +49,15 @@ export function Grid<T>({
   sort: Sort;
   onSort: (sort: Sort) => void;
   rowHeight?: number;
-  narrow: boolean;
 }) {
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
+  const narrow = useNarrow();
+  const folded = useFolded();
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
-  const shown = columns.filter(({ wideOnly }) => !(wideOnly && narrow));
+  const shown = columns.filter(
+    ({ room }) => !((room === "wide" && narrow) || (room === "unfolded" && folded)),
+  );
   const tracks = { gridTemplateColumns: shown.map(({ width }) => width).join(" ") };
   const at = items.findIndex((item) => idOf(item) === active);
   const virtual = useVirtualizer({

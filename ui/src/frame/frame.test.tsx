@@ -70,9 +70,7 @@ describe("frame", () => {
     await screen.findByRole("row", { name: /Workshop status/ });
     await user.keyboard("{Control>}+{/Control}");
     await waitFor(() => expect(platform.store.look.text_zoom).toBe(110));
-    await waitFor(() =>
-      expect(document.documentElement.style.getPropertyValue("--zoom")).toBe("1.1"),
-    );
+    await waitFor(() => expect(platform.calls).toContainEqual(["dressWindow", "system", 1.1]));
   });
 
   test("data that cannot be opened is the whole page: where it lies, why, and the ways on", async () => {

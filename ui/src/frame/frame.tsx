@@ -50,7 +50,7 @@ export function Frame({ bank, children }: { bank: BankId; children: ReactNode })
       >
         {strings.skip}
       </a>
-      <header className="grid grid-cols-[minmax(0,1fr)_minmax(200px,400px)_minmax(0,1fr)] items-center gap-4 border-line border-b bg-sunken px-2">
+      <header className="grid grid-cols-[minmax(0,1fr)_minmax(120px,240px)_minmax(0,1fr)] folded:grid-cols-[minmax(0,1fr)_minmax(200px,400px)_minmax(0,1fr)] items-center gap-4 border-line border-b bg-sunken px-2">
         <div className="flex min-w-0 items-center gap-1">
           <IconButton
             icon={MenuIcon}

@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import { usePlatform } from "~/platform";
 import { useRead, useWrite } from "~/platform/cache";
 
-/** Theme and text size of the person, put on the root; returns the way to change the size. */
+/** The way to change the size of text: by a step in percent, or back to its own with 0. */
 export function useZoom(): (step: number) => void {
   const look = useRead("look", []).data;
   const save = useWrite("setLook");
@@ -22,7 +22,6 @@ export function useLook(): void {
     if (!look) return;
     if (look.theme === "light" || look.theme === "dark") root.dataset.theme = look.theme;
     else delete root.dataset.theme;
-    root.style.setProperty("--zoom", String((look.text_zoom ?? 100) / 100));
-    void platform.dressWindow(look.theme ?? "system");
+    void platform.dressWindow(look.theme ?? "system", (look.text_zoom ?? 100) / 100);
   }, [look, platform]);
 }

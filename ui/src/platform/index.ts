@@ -30,8 +30,11 @@ export interface Platform {
   chooseFiles(question: FileQuestion): Promise<string[] | null>;
   /** Opens an address in the person's browser. */
   openOutside(url: string): Promise<void>;
-  /** Lets the frame of the window follow the colours of the page. */
-  dressWindow(theme: Theme): Promise<void>;
+  /**
+   * Lets the frame of the window follow the colours of the page, and enlarges the page as a whole
+   * (1 is its own size), so that it folds where it gets tight.
+   */
+  dressWindow(theme: Theme, zoom: number): Promise<void>;
   /** Tells the shell that the page has been drawn (it shows a way out when that never comes). */
   reportDrawn(): Promise<void>;
 }

@@ -65,7 +65,9 @@ export function memory(overrides: Overrides = {}): MemoryPlatform {
     openOutside: async (url) => {
       calls.push(["openOutside", url]);
     },
-    dressWindow: async () => {},
+    dressWindow: async (theme, zoom) => {
+      calls.push(["dressWindow", theme, zoom]);
+    },
     reportDrawn: async () => {},
   };
 }

@@ -1,5 +1,6 @@
 /** The program behind the page. The only file besides the bindings that knows the shell. */
 import { Channel } from "@tauri-apps/api/core";
+import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { getCurrentWindow } from "@tauri-apps/api/window";
 import { open } from "@tauri-apps/plugin-dialog";
 import { openUrl } from "@tauri-apps/plugin-opener";
@@ -32,7 +33,10 @@ export const tauri: Platform = {
     return open({ title, directory: folders, multiple: true, filters });
   },
   openOutside: (url) => openUrl(url),
-  dressWindow: (theme) => getCurrentWindow().setTheme(theme === "system" ? null : theme),
+  dressWindow: async (theme, zoom) => {
+    await getCurrentWindow().setTheme(theme === "system" ? null : theme);
+    await getCurrentWebview().setZoom(zoom);
+  },
   reportDrawn: async () => {
     await commands.pageDrawn();
   },

@@ -49,12 +49,14 @@ export const modelColumns: Column<ModelRow>[] = [
     id: "schedule",
     label: words.schedule,
     width: "10rem",
+    room: "unfolded",
     cell: (model) => <span className="block truncate text-muted">{scheduleOf(model)}</span>,
   },
   {
     id: "refreshed",
     label: words.refreshed,
     width: "5rem",
+    room: "unfolded",
     align: "end",
     sortable: true,
     cell: (model) =>
@@ -69,7 +71,7 @@ export const modelColumns: Column<ModelRow>[] = [
     label: words.readTo,
     width: "7rem",
     align: "end",
-    wideOnly: true,
+    room: "wide",
     cell: (model) =>
       model.last_memory_seen_at && (
         <time dateTime={model.last_memory_seen_at} className="text-muted">
@@ -91,7 +93,7 @@ export const modelColumns: Column<ModelRow>[] = [
     width: "7.5rem",
     align: "end",
     sortable: true,
-    wideOnly: true,
+    room: "wide",
     cell: (model) => (
       <span className="inline-flex items-center gap-1.5 text-muted">
         {count(model.document_tokens)}

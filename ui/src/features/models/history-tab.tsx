@@ -6,6 +6,7 @@ import { Pane, PaneEdge, PaneHead, Panes } from "~/components/panes";
 import { ReportCard } from "~/components/report";
 import { SkeletonRows } from "~/components/skeleton";
 import { useCommands } from "~/keys/use-commands";
+import { useFolded } from "~/lib/use-narrow";
 import type { BankId, ModelDetail, TimelineEntry } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
 import { Compare } from "./compare";
@@ -30,6 +31,7 @@ export function HistoryTab({
 }) {
   const loaded = useRead("listVersions", [bank, detail.model.id]);
   const announce = useAnnounce();
+  const folded = useFolded();
   const navigate = useNavigate();
   const [active, setActive] = useState<string | null>(null);
   const [marking, setMarking] = useState<"a" | "b">("a");
@@ -78,7 +80,13 @@ export function HistoryTab({
   if (entries.length === 0) return <p className="p-4 text-muted">{words.none}</p>;
   return (
     <Panes id="model-history" panes={["versions", "compare"]}>
-      <Pane id="versions" label={words.title} width="280px" min="200px" max="400px">
+      <Pane
+        id="versions"
+        label={words.title}
+        width={folded ? "200px" : "280px"}
+        min="160px"
+        max="400px"
+      >
         <PaneHead title={words.title} about={numbers.length} className="px-3">
           <span className="type-small flex items-center gap-1.5 text-muted" title={words.hint}>
             {words.markTwo}

@@ -10,7 +10,6 @@ import { ReportCard } from "~/components/report";
 import { SkeletonRows } from "~/components/skeleton";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
-import { useNarrow } from "~/lib/use-narrow";
 import type { BankId, ModelRow } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
 import { BehindBar } from "./behind-bar";
@@ -32,7 +31,6 @@ export function ModelsScreen({
   const models = useRead("listModels", [bank]);
   const refresh = useWrite("refreshModel");
   const navigate = useNavigate();
-  const narrow = useNarrow();
   const field = useRef<HTMLInputElement>(null);
   const [sort, setSort] = useState<Sort>({ by: "state", down: false });
   const [active, setActive] = useState<string | null>(null);
@@ -125,7 +123,6 @@ export function ModelsScreen({
               onOpen={open}
               sort={sort}
               onSort={setSort}
-              narrow={narrow}
             />
           )}
         </>
