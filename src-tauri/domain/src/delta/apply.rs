@@ -194,3 +194,147 @@ fn warnings(editor: &Editor, action: &Action) -> Vec<ApplyWarning> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delta::{CitedOp, DeltaOp};
+    use crate::document::parse;
+
+    const DOC: &str = "# A\n\none\n\ntwo\n\n## B\n\n| k |\n| - |\n\n# C\n\nthree\n";
+
+    fn id(document: &Document, text: &str) -> String {
+        document.blocks().find(|block| block.text == text).expect("the block").id.clone()
+    }
+
+    fn append(section: &str, text: &str) -> DeltaOp {
+        DeltaOp::AppendBlock { section_id: section.to_owned(), text: text.to_owned() }
+    }
+
+    fn remove(document: &Document, section: &str, text: &str) -> DeltaOp {
+        DeltaOp::RemoveBlock { section_id: section.to_owned(), block_id: id(document, text) }
+    }
+
+    fn replace(document: &Document, section: &str, text: &str, new: &str) -> DeltaOp {
+        DeltaOp::ReplaceBlock {
+            section_id: section.to_owned(),
+            block_id: id(document, text),
+            text: new.to_owned(),
+        }
+    }
+
+    fn list(ops: Vec<DeltaOp>) -> Vec<ParsedOp> {
+        ParsedOp::list(ops.into_iter().map(CitedOp::from))
+    }
+
+    fn reasons(applied: &Applied) -> Vec<Option<&'static str>> {
+        applied.results.iter().map(|result| result.reason.map(SkipReason::word)).collect()
+    }
+
+    #[test]
+    fn locked_elements_are_left_alone_and_may_have_neighbours() {
+        let base = parse(DOC);
+        let table = "| k |\n| - |";
+        let locks = HashSet::from([id(&base, "one"), id(&base, table), "c".to_owned()]);
+        let rules = Rules { locks, ..Rules::default() };
+        let blocks = vec!["one".to_owned()];
+        let ops = vec![
+            replace(&base, "a", "one", "1"),
+            remove(&base, "a", "one"),
+            DeltaOp::RemoveSection { section_id: "a".into() },
+            DeltaOp::ReplaceSectionBlocks { section_id: "a".into(), blocks },
+            DeltaOp::RenameSection { section_id: "c".into(), new_heading: "D".into() },
+            replace(&base, "c", "three", "3"),
+            replace(&base, "a", "one", "one"),
+            append("b", "| 1 |"),
+            append("c", "four"),
+        ];
+        let applied = apply_operations(&base, &list(ops), &rules);
+        let locked = Some("block_locked");
+        assert_eq!(reasons(&applied)[..6], [locked; 6]);
+        assert_eq!(applied.results[6].status, OpStatus::Noop);
+        assert_eq!(applied.results[7].merged_into_block_id, None, "rows stand beside it");
+        assert!(applied.document.render().contains("| k |\n| - |\n\n| 1 |\n"));
+        assert!(applied.document.render().ends_with("three\n\nfour\n"));
+    }
+
+    #[test]
+    fn a_pass_may_be_held_to_some_operations_and_elements() {
+        let base = parse(DOC);
+        let rules = Rules {
+            allow: Some(OpKind::UNSAY.to_vec()),
+            unsupported: HashSet::from([id(&base, "two")]),
+            outlined: HashSet::from(["c".to_owned()]),
+            ..Rules::default()
+        };
+        let blocks = vec!["two".to_owned(), "new".to_owned()];
+        let ops = vec![
+            append("a", "x"),
+            remove(&base, "a", "two"),
+            DeltaOp::RemoveSection { section_id: "a".into() },
+            remove(&base, "c", "three"),
+            DeltaOp::ReplaceSectionBlocks { section_id: "a".into(), blocks },
+        ];
+        let applied = apply_operations(&base, &list(ops), &rules);
+        let barred = Some("op_not_allowed");
+        assert_eq!(reasons(&applied), [barred, barred, barred, Some("target_not_shown"), None]);
+        assert_eq!(applied.results[1].detail.as_deref(), Some("not_supported_by_retraction"));
+    }
+
+    #[test]
+    fn an_open_fence_is_closed_before_anything_follows_it() {
+        for (source, closed) in [
+            ("# A\n\n```sh\nx\n", "# A\n\n```sh\nx\n```\n\nnew\n"),
+            ("# A\r\n\r\n- ~~~~\r\n  x", "# A\r\n\r\n- ~~~~\r\n  x\r\n  ~~~~\r\n\r\nnew"),
+            ("# A\n\n<!-- x\n", "# A\n\n<!-- x\n-->\n\nnew\n"),
+        ] {
+            let base = parse(source);
+            let applied =
+                apply_operations(&base, &list(vec![append("a", "new")]), &Rules::default());
+            assert_eq!(applied.document.render(), closed);
+            let offender = &base.sections[0].blocks[0].id;
+            assert_eq!(applied.results[0].closed_fence_in_block_id.as_ref(), Some(offender));
+            assert!(parse(closed).same_shape(&applied.document));
+        }
+    }
+
+    #[test]
+    fn a_text_that_ends_in_a_lone_carriage_return_keeps_it() {
+        let base = parse("# A\n\nx\r");
+        let applied = apply_operations(&base, &list(vec![append("a", "y")]), &Rules::default());
+        let text = applied.document.render();
+        assert_eq!(text, "# A\n\nx\r\r\n\ny");
+        assert!(parse(&text).same_shape(&applied.document));
+    }
+
+    #[test]
+    fn what_else_there_is_to_tell() {
+        let base = parse(DOC);
+        let ops = vec![
+            DeltaOp::RenameSection { section_id: "b".into(), new_heading: "A".into() },
+            DeltaOp::RemoveSection { section_id: "a".into() },
+        ];
+        let applied = apply_operations(&base, &list(ops), &Rules::default());
+        assert_eq!(applied.results[0].warnings, [ApplyWarning::DuplicateHeading]);
+        assert_eq!(applied.results[1].warnings, [ApplyWarning::SubsectionsReparented]);
+        assert_eq!(applied.document.render(), "## A\n\n| k |\n| - |\n\n# C\n\nthree\n");
+    }
+
+    #[test]
+    fn lists_of_one_run_are_numbered_on_and_know_of_each_other() {
+        let base = parse("lead\n\n# A\n\nx\n");
+        let mut batch = Batch::new(&base);
+        batch.apply(&list(vec![remove(&base, "preamble", "lead")]), &Rules::default());
+        let second = list(vec![append("preamble", "new lead"), append("ghost", "x")]);
+        assert_eq!(batch.apply(&second, &Rules::default())[0].status, OpStatus::Applied);
+        let corrected = list(vec![replace(batch.document(), "preamble", "new lead", "newer")]);
+        batch.apply(&corrected, &Rules::default());
+        let applied = batch.finish();
+        let indexes: Vec<u32> = applied.results.iter().map(|result| result.index).collect();
+        assert_eq!(indexes, [0, 1, 2, 3]);
+        assert_eq!(applied.traces[3].requires, [1]);
+        assert_eq!(applied.document.render(), "newer\n\n# A\n\nx\n");
+        assert_eq!(applied.count(OpStatus::Skipped), 1);
+        assert!(!applied.is_all_skipped());
+    }
+}
