@@ -100,13 +100,27 @@ export const strings = {
     results: (results: number) => plural(results, "result"),
     tokens: (tokens: number) => `${count(tokens)} tokens`,
     outcomes: {
-      content_updated: "A new version was published",
+      content_written: "A new version was published",
       content_unchanged: "Nothing changed",
       content_preserved_no_new_facts: "No new fact, the document stays",
       proposal_created: "A proposal waits for review",
-      failed: "Failed; the document stays",
+      refresh_failed_empty_candidate: "Failed: the result was empty; the document stays",
+      refresh_failed_delta_not_applied:
+        "Failed: no change could be carried out; the document stays",
+      refresh_failed_structured_output:
+        "Failed: the structured view could not be extracted; the document stays",
+      refresh_failed_error: "Failed; the document stays",
+      refresh_failed_conflict: "Failed: the document moved during the run",
       skipped: "Skipped",
-      cancelled: "Stopped",
+      cancelled: "Stopped; the document stays",
+    } as Record<string, string>,
+    fallbacks: {
+      forced_full: "a full refresh was asked for",
+      no_baseline_content: "there was no document to change",
+      source_query_changed: "the question had changed",
+      delta_wedged: "changes were refused several times in a row",
+      delta_ops_failed: "no usable changes came back",
+      delta_ops_all_skipped: "none of the changes fitted the document",
     } as Record<string, string>,
   },
 

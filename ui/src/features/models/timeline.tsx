@@ -108,7 +108,11 @@ function titleOf(entry: TimelineEntry): string {
 
 function aboutOf(entry: TimelineEntry): string {
   if (entry.kind === "failed_run")
-    return entry.report?.message ?? entry.outcome.replaceAll("_", " ");
+    return (
+      entry.report?.message ??
+      strings.trace.outcomes[entry.outcome] ??
+      entry.outcome.replaceAll("_", " ")
+    );
   if (entry.kind === "proposal") return words.proposal(entry.proposal.number);
   if (entry.proposal && entry.decisions)
     return words.decided(entry.proposal.number, entry.decisions);

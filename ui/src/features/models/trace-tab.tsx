@@ -8,6 +8,11 @@ import { TraceSteps } from "./trace-steps";
 
 const words = strings.trace;
 
+function fallbackWords(reason: string | null): string | null {
+  if (reason === null) return null;
+  return words.fallbacks[reason] ?? reason.replaceAll("_", " ");
+}
+
 /** What the last run did, whatever its end. */
 export function TraceTab({ run }: { run: LastRun | null }) {
   if (!run) return <p className="p-4 text-muted">{words.none}</p>;
@@ -16,7 +21,7 @@ export function TraceTab({ run }: { run: LastRun | null }) {
     [words.started, dayTime(run.started_at)],
     [words.took, duration(Date.parse(run.finished_at) - Date.parse(run.started_at))],
     [words.mode, words.modeOf(run.effective_mode, run.requested_mode)],
-    [words.fallback, run.mode_fallback_reason?.replaceAll("_", " ") ?? null],
+    [words.fallback, fallbackWords(run.mode_fallback_reason)],
   ];
   return (
     <ScrollText label={strings.tabs.trace}>

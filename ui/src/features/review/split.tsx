@@ -85,15 +85,19 @@ function withOps(entries: DiffEntry[], ops: OpView[]): RunOfEntries[] {
 function Run({ run, view, desk }: { run: RunOfEntries; view: ProposalView; desk: Desk }) {
   const [first] = run.entries;
   if (!first) return null;
-  if (first.kind === "unchanged") return <UnchangedSplit entries={run.entries} />;
+  const of = decidable(view).length;
   const own = decidable(view).filter(({ op_id }) => first.op_ids.includes(op_id));
   const setBack = own.length > 0 && own.every(({ decision }) => decision === "rejected");
   return (
     <>
       {run.ops.map((op) => (
-        <OpBar key={op.op_id} op={op} of={decidable(view).length} view={view} desk={desk} />
+        <OpBar key={op.op_id} op={op} of={of} view={view} desk={desk} />
       ))}
-      <SplitEntry entry={first} setBack={setBack} />
+      {first.kind === "unchanged" ? (
+        <UnchangedSplit entries={run.entries} />
+      ) : (
+        <SplitEntry entry={first} setBack={setBack} />
+      )}
     </>
   );
 }

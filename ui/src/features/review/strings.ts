@@ -102,11 +102,20 @@ export const strings = {
   } as Record<string, (other: number) => string>,
   skipped: "Skipped by the engine",
   skipReason: {
-    unknown_block: "names a block that does not exist",
     unknown_section: "names a section that does not exist",
+    unknown_block: "names a block that does not exist",
+    block_in_other_section: "names a block of another section",
+    unknown_anchor_section: "is to stand beside a section that does not exist",
     block_locked: "the block is locked",
-    duplicate: "the same text is there already",
-    no_change: "changes nothing",
+    empty_text: "brings no text",
+    heading_in_text: "hides a heading in its text",
+    unclosed_fence: "leaves a code block open",
+    empty_heading: "brings an empty heading",
+    multiline_heading: "brings a heading of several lines",
+    section_has_no_heading: "renames a part without a heading",
+    op_not_allowed: "is not allowed in this run",
+    target_not_shown: "names something that the model was not shown",
+    invalid_op: "cannot be read",
   } as Record<string, string>,
 
   editor: {
