@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use domain::FactType;
 
-use super::{Clause, Hit, Scope, best_first};
+use super::{Clause, Hit, Scope, best_first, matrix};
 use crate::error::Result;
 use crate::keys::{EntityKey, MemoryKey};
 use crate::links::{self, LinkKind};
@@ -138,6 +138,29 @@ fn sharing(
     found: &mut Expansion,
 ) -> Result<HashMap<MemoryKey, u32>> {
     let mut shared: HashMap<MemoryKey, u32> = HashMap::new();
+    if let Some(judge) = matrix::judge(tx, scope)? {
+        let mut statement = tx.prepare(
+            "SELECT memory_id FROM memory_entity WHERE entity_id = ?1 ORDER BY memory_id DESC",
+        )?;
+        for entity in entities {
+            if expired() {
+                found.expired = true;
+                break;
+            }
+            let mut rows = statement.query([entity])?;
+            let mut taken = 0;
+            while taken < PER_ENTITY
+                && let Some(r) = rows.next()?
+            {
+                let key = r.get(0)?;
+                if judge.admits(key).is_some() {
+                    *shared.entry(key).or_default() += 1;
+                    taken += 1;
+                }
+            }
+        }
+        return Ok(shared);
+    }
     let mut clause = Clause::default();
     scope.restrict(&mut clause);
     let at = clause.bind(0);
@@ -189,6 +212,9 @@ pub fn eligible(
 ) -> Result<BTreeSet<MemoryKey>> {
     if keys.is_empty() || scope.is_empty() {
         return Ok(BTreeSet::new());
+    }
+    if let Some(judge) = matrix::judge(tx, scope)? {
+        return Ok(keys.iter().copied().filter(|key| judge.admits(*key).is_some()).collect());
     }
     let mut clause = Clause::default();
     scope.restrict(&mut clause);

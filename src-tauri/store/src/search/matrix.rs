@@ -57,6 +57,8 @@ struct Traits {
 pub(crate) struct Matrix {
     stamp: Stamp,
     dim: usize,
+    /// Every memory in use, those without a vector included.
+    traits: HashMap<MemoryKey, Traits>,
     rows: Vec<Traits>,
     numbers: Vec<f32>,
     places: HashMap<MemoryKey, usize>,
@@ -166,6 +168,7 @@ impl Matrix {
             rows: Vec::with_capacity(traits.len()),
             numbers: Vec::with_capacity(traits.len() * embedder.dim),
             places: HashMap::with_capacity(traits.len()),
+            traits: HashMap::new(),
         };
         let mut statement = tx.prepare(&format!(
             "SELECT /* whole file */ c.validity, c.rowids, v.vectors
@@ -190,6 +193,7 @@ impl Matrix {
                 }
             }
         }
+        matrix.traits = traits;
         Ok(matrix)
     }
 
@@ -225,6 +229,11 @@ impl Matrix {
         let mut fresh = self.clone();
         fresh.stamp = stamp.clone();
         for (traits, in_use) in changed {
+            if in_use {
+                fresh.traits.insert(traits.key, traits);
+            } else {
+                fresh.traits.remove(&traits.key);
+            }
             match vectors.get(&traits.key).filter(|_| in_use) {
                 Some(vector) => fresh.put(traits, vector),
                 None => fresh.remove(traits.key),
@@ -274,11 +283,7 @@ impl Matrix {
         let admits = Admission::of(scope);
         let mut best = FactType::ALL.map(|fact_type| Best::new(fact_type, per_type, floor));
         for (traits, vector) in self.rows.iter().zip(self.numbers.chunks_exact(self.dim)) {
-            let slot = match traits.fact_type {
-                FactType::World => 0,
-                FactType::Experience => 1,
-                FactType::Observation => 2,
-            };
+            let slot = slot(traits.fact_type);
             if admits.types[slot] && admits.admits(traits) {
                 best[slot].offer(traits.key, f64::from(dot(&query, vector)));
             }
@@ -290,6 +295,42 @@ impl Matrix {
     pub(crate) fn score(&self, query: &[f32], key: MemoryKey) -> Option<f64> {
         let start = self.places.get(&key)? * self.dim;
         Some(f64::from(dot(query, &self.numbers[start..start + self.dim])))
+    }
+}
+
+/// Decides without a look into the file whether a scope admits a memory.
+pub(crate) struct Judge<'a> {
+    matrix: Arc<Matrix>,
+    admission: Admission<'a>,
+}
+
+/// A judge for a scope, where the bank is held in memory.
+pub(crate) fn judge<'a>(tx: &ReadTx<'_>, scope: &'a Scope) -> Result<Option<Judge<'a>>> {
+    if tx.matrices().is_none() {
+        return Ok(None);
+    }
+    let Some(embedder) = crate::memories::index::embedder_of(tx, scope.bank)? else {
+        return Ok(None);
+    };
+    let matrix = of_bank(tx, scope.bank, &embedder)?;
+    Ok(matrix.map(|matrix| Judge { matrix, admission: Admission::of(scope) }))
+}
+
+impl Judge<'_> {
+    /// The type of a memory that the scope admits.
+    pub(crate) fn admits(&self, key: MemoryKey) -> Option<FactType> {
+        let traits = self.matrix.traits.get(&key)?;
+        let fits = self.admission.types[slot(traits.fact_type)] && self.admission.admits(traits);
+        fits.then_some(traits.fact_type)
+    }
+}
+
+/// The place of a type in lists of three.
+fn slot(fact_type: FactType) -> usize {
+    match fact_type {
+        FactType::World => 0,
+        FactType::Experience => 1,
+        FactType::Observation => 2,
     }
 }
 

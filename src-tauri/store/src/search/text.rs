@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use domain::FactType;
 
-use super::{Clause, Hit, Scope, best_of_each};
+use super::{Clause, Hit, Scope, best_of_each, matrix};
 use crate::error::Result;
 use crate::keys::{BankKey, MemoryKey};
 use crate::memories::fact_type;
@@ -74,6 +74,19 @@ fn matches(
     score: &str,
     query: &str,
 ) -> Result<Vec<Hit>> {
+    if let Some(judge) = matrix::judge(tx, scope)? {
+        let mut statement =
+            tx.prepare(&format!("SELECT rowid, -{score} FROM {table} WHERE {table} MATCH ?1"))?;
+        let mut rows = statement.query([query])?;
+        let mut hits = Vec::new();
+        while let Some(r) = rows.next()? {
+            let key = r.get(0)?;
+            if let Some(fact_type) = judge.admits(key) {
+                hits.push(Hit { key, fact_type, score: r.get(1)? });
+            }
+        }
+        return Ok(hits);
+    }
     let mut clause = Clause::default();
     clause.and(&format!("{table} MATCH "), query.to_owned());
     clause.text("AND");

@@ -149,7 +149,7 @@ async fn filters_are_inside_the_vector_query() {
 async fn the_copy_in_memory_answers_as_the_table_does() {
     let (_folder, store, key) = bank().await;
     let compare = || async {
-        store
+        let (seen, answers) = store
             .read(move |tx| {
                 let embedder = embedders::find(tx, "tiny")?.unwrap();
                 let some = tag_sets::matching(tx, key, |s| !s.contains("t1"))?;
@@ -167,6 +167,7 @@ async fn the_copy_in_memory_answers_as_the_table_does() {
                     Scope { told_between: Some((t(20), t(60))), ..all.clone() },
                 ];
                 let mut seen = 0;
+                let mut answers = Vec::new();
                 for scope in scopes {
                     let query = [0.3, -0.2, 0.9, 0.1];
                     let (k, floor) = (17, -0.5);
@@ -182,16 +183,59 @@ async fn the_copy_in_memory_answers_as_the_table_does() {
                     let exact = vector::scores(tx, &embedder, &query, &ids(&held))?;
                     assert!(held.iter().all(|h| (exact[&h.key] - h.score).abs() < 1e-6));
                     seen += held.len();
+                    let words = text::find(tx, &scope, "text odd", 500)?.hits;
+                    let tied = graph::expand(
+                        tx,
+                        &scope,
+                        FactType::World,
+                        &ids(&held)[..held.len().min(1)],
+                        500,
+                        &|| false,
+                    )?;
+                    answers.push((scope, ids(&held), words, tied));
                 }
-                Ok(seen)
+                Ok((seen, answers))
             })
             .await
-            .unwrap()
+            .unwrap();
+        // A write has no copy to ask: what it finds comes from the file alone.
+        store
+            .write("compare", move |tx| {
+                for (scope, held, words, tied) in answers {
+                    let sorted = |mut hits: Vec<crate::search::Hit>| {
+                        hits.sort_by_key(|h| h.key);
+                        hits
+                    };
+                    let again = text::find(tx, &scope, "text odd", 500)?.hits;
+                    assert_eq!(sorted(words), sorted(again), "{scope:?}");
+                    let again = graph::expand(
+                        tx,
+                        &scope,
+                        FactType::World,
+                        &held[..held.len().min(1)],
+                        500,
+                        &|| false,
+                    )?;
+                    assert_eq!(tied, again, "{scope:?}");
+                }
+                Ok(())
+            })
+            .await
+            .unwrap();
+        seen
     };
     let write = |first: i64, last: i64| {
         store.write("add", move |tx| {
+            let kind = entities::EntityKind::Regular;
+            let who = match entities::find(tx, key, "who")? {
+                Some(known) => known.key,
+                None => entities::insert(tx, key, "e", "Who", "who", kind, t(0))?,
+            };
             for n in first..last {
-                let mut new = fact(&format!("m{n}"), "text");
+                let mut new = fact(&format!("m{n}"), if n % 5 == 0 { "text odd" } else { "text" });
+                if n % 2 == 0 || n % 7 == 0 {
+                    new.entities = vec![who];
+                }
                 new.fact_type = FactType::ALL[usize::try_from(n % 2).unwrap()];
                 #[allow(clippy::cast_precision_loss, reason = "a made-up vector")]
                 let x = |k: i64| ((n * k) % 23) as f32 - 11.5;

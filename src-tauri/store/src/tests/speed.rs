@@ -122,6 +122,9 @@ async fn speed() {
             timed("vector, 3 types, 300 each", 10, || near(&all, 300));
             let hits = timed("vector, 3 types, 100 each", 10, || near(&all, 100));
             timed("vector, 3 types, 300 each, a third of the tags", 10, || near(&narrow, 300));
+            timed("the same by vec0 alone, 300 each", 10, || {
+                vector::scan(tx, &all, &embedder, &query, 300, -1.0)
+            });
             timed("text, one rare word", 50, || text::find(tx, &all, "word9000", 300));
             timed("text, six words", 50, || {
                 text::find(tx, &all, "word9 word50 word700 word1000 word12000 word3000", 300)
