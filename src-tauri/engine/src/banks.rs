@@ -5,6 +5,9 @@ use crate::view::bank::{BankRow, NewBank};
 use crate::{Engine, Result};
 use domain::BankId;
 
+/// Id of the sample bank.
+pub const SAMPLE_BANK: &str = "kestrel";
+
 /// list
 ///
 /// # Errors

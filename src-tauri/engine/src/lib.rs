@@ -9,6 +9,7 @@ pub mod endpoints;
 mod error;
 pub mod events;
 mod handle;
+pub mod llm_log;
 pub mod memory;
 pub mod models;
 pub mod ops;

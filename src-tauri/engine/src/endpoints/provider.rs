@@ -1,0 +1,225 @@
+//! The language model in use: which endpoint, which model, with which key, and what was learnt about
+//! it. A provider is made once and kept until the settings change.
+
+use super::{CHOICE, choice, llm_of};
+use crate::llm_log::Recorded;
+use crate::report::fault;
+use crate::view::settings::KeyStore;
+use crate::{Engine, Result};
+use async_trait::async_trait;
+use domain::Instant;
+use llm::{Gate, Key, KeySource, Learnt, LearntKey, Protocol, Provider, RetryPolicy, TokioTimer};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use store::EndpointKey;
+use store::endpoints::Endpoint;
+
+/// The provider that is kept, with what it was made for.
+#[derive(Default)]
+pub(crate) struct Kept(Mutex<Option<(String, Arc<dyn Provider>)>>);
+
+impl Kept {
+    /// Forgets the provider; the next use makes it anew.
+    pub(crate) fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn get(&self, wanted: &str) -> Option<Arc<dyn Provider>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().filter(|(made_for, _)| made_for == wanted).map(|(_, made)| Arc::clone(made))
+    }
+
+    fn put(&self, made_for: String, provider: &Arc<dyn Provider>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some((made_for, Arc::clone(provider)));
+    }
+}
+
+impl Engine {
+    /// The language model in use; `None` when extractive mode answers.
+    ///
+    /// # Errors
+    /// `llm_not_configured` when there is neither, `endpoint_address_invalid`.
+    pub async fn provider(&self) -> Result<Option<Arc<dyn Provider>>> {
+        if let Some(given) = &self.inner.config.llm {
+            let recorded =
+                Recorded::new(Arc::clone(given), self, "scripted", None, "scripted".to_owned());
+            return Ok(Some(Arc::new(recorded)));
+        }
+        let (chosen, extractive) = self
+            .store()
+            .read(|tx| {
+                let chosen = match choice(tx)? {
+                    Some(id) => {
+                        store::endpoints::list(tx)?.into_iter().find(|endpoint| endpoint.id == id)
+                    }
+                    None => None,
+                };
+                let llm = match &chosen {
+                    Some(endpoint) => llm_of(tx, &endpoint.id)?,
+                    None => None,
+                };
+                Ok((chosen.zip(llm), super::extractive_on(tx)?))
+            })
+            .await?;
+        match chosen {
+            Some((endpoint, llm)) => self.provider_of(&endpoint, &llm).await.map(Some),
+            None if extractive => Ok(None),
+            None => Err(fault("llm_not_configured").into()),
+        }
+    }
+
+    /// The provider of one endpoint and model.
+    pub(crate) async fn provider_of(
+        &self,
+        endpoint: &Endpoint,
+        llm: &str,
+    ) -> Result<Arc<dyn Provider>> {
+        let made_for = format!("{CHOICE}:{}:{llm}:{}", endpoint.id, endpoint.base_url);
+        if let Some(kept) = self.inner.kept.get(&made_for) {
+            return Ok(kept);
+        }
+        let memory = Arc::new(Memory::load(self, endpoint.key, llm).await?);
+        let (key, engine) = (endpoint.key, self.clone());
+        let protocol = protocol_of(endpoint.protocol);
+        let name = llm.to_owned();
+        let made = llm::connect_fitted(
+            self.wire_endpoint(endpoint, llm, &memory),
+            memory,
+            Arc::new(Gate::new(Arc::new(TokioTimer::default()))),
+            RetryPolicy::default(),
+            move |client| {
+                Arc::new(Recorded::new(client, &engine, protocol.word(), Some(key), name))
+            },
+        )?;
+        self.inner.kept.put(made_for, &made);
+        Ok(made)
+    }
+
+    /// What the client needs to know of an endpoint.
+    pub(crate) fn wire_endpoint(
+        &self,
+        endpoint: &Endpoint,
+        llm: &str,
+        memory: &Memory,
+    ) -> llm::Endpoint {
+        let mut wire = llm::Endpoint::new(
+            protocol_of(endpoint.protocol),
+            endpoint.base_url.clone(),
+            llm.to_owned(),
+        );
+        wire.window = memory
+            .known(LearntKey::Window)
+            .and_then(|value| value.as_u64())
+            .and_then(|tokens| u32::try_from(tokens).ok());
+        if let Some(name) = &endpoint.secret_name {
+            wire.key = Arc::new(StoredKey { engine: self.clone(), name: name.clone() });
+        }
+        wire
+    }
+}
+
+/// The wire format of a stored endpoint. Endpoints of embedders and rerankers answer no questions;
+/// they speak like the first of the three.
+pub(crate) fn protocol_of(protocol: store::endpoints::Protocol) -> Protocol {
+    use store::endpoints::Protocol as P;
+    match protocol {
+        P::Anthropic => Protocol::Anthropic,
+        P::Ollama => Protocol::Ollama,
+        P::OpenAi | P::Embedding | P::Rerank => Protocol::OpenAi,
+    }
+}
+
+/// Fetches a key when a request is about to be sent, and keeps nothing.
+struct StoredKey {
+    engine: Engine,
+    name: String,
+}
+
+#[async_trait]
+impl KeySource for StoredKey {
+    async fn key(&self) -> Result<Option<Key>, String> {
+        let name = self.name.clone();
+        let known = self
+            .engine
+            .store()
+            .read(move |tx| store::settings::find_secret(tx, &name))
+            .await
+            .map_err(|error| error.to_string())?;
+        let place = known.map_or(KeyStore::Session, |known| super::place_of(known.store));
+        let secrets = Arc::clone(&self.engine.inner.config.secrets);
+        let name = self.name.clone();
+        // Key stores talk to other processes: not on a runtime thread.
+        let found = tokio::task::spawn_blocking(move || secrets.get(&name, place))
+            .await
+            .map_err(|error| error.to_string())?;
+        found.map(|key| key.map(Key::new)).map_err(|error| error.to_string())
+    }
+}
+
+/// What is known of one model at one endpoint: read once, written through.
+pub(crate) struct Memory {
+    known: Mutex<BTreeMap<LearntKey, Value>>,
+    engine: Engine,
+    endpoint: EndpointKey,
+    llm: String,
+}
+
+/// Everything that can be learnt, for reading it back.
+const KEYS: [LearntKey; 8] = [
+    LearntKey::NamedToolChoice,
+    LearntKey::ResponseFormat,
+    LearntKey::Strict,
+    LearntKey::Thinking,
+    LearntKey::Window,
+    LearntKey::ToolCalls,
+    LearntKey::RequestFields,
+    LearntKey::SetUpCheck,
+];
+
+impl Memory {
+    /// What the file knows.
+    pub(crate) async fn load(engine: &Engine, endpoint: EndpointKey, llm: &str) -> Result<Self> {
+        let name = llm.to_owned();
+        let stored = engine
+            .store()
+            .read(move |tx| store::endpoints::learnt(tx, endpoint, Some(&name)))
+            .await?;
+        let known = stored
+            .into_iter()
+            .filter_map(|row| {
+                let key = KEYS.into_iter().find(|key| key.word() == row.key)?;
+                Some((key, row.value))
+            })
+            .collect();
+        Ok(Self { known: Mutex::new(known), engine: engine.clone(), endpoint, llm: llm.to_owned() })
+    }
+}
+
+impl Learnt for Memory {
+    fn known(&self, key: LearntKey) -> Option<Value> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
+    }
+
+    fn learn(&self, key: LearntKey, value: Value, evidence: &str) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, value.clone());
+        let learned_at: Instant = self.engine.now();
+        let learnt = store::endpoints::Learnt {
+            llm: self.llm.clone(),
+            key: key.word().to_owned(),
+            value,
+            learned_at,
+            evidence: evidence.to_owned(),
+        };
+        let (store, endpoint) = (self.engine.store().clone(), self.endpoint);
+        tokio::spawn(async move {
+            let written = store
+                .write("learn_endpoint", move |tx| store::endpoints::learn(tx, endpoint, &learnt))
+                .await;
+            if let Err(error) = written {
+                tracing::warn!(%error, "what was learnt about an endpoint was not kept");
+            }
+        });
+    }
+}
