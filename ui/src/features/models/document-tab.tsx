@@ -1,21 +1,27 @@
 import { Pencil } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Button } from "~/components/button";
 import { Empty } from "~/components/empty";
 import { Checkbox } from "~/components/field";
 import { Keys } from "~/components/keys";
 import { Pane, PaneEdge, Panes } from "~/components/panes";
 import { ReportCard } from "~/components/report";
+import { SkeletonRows } from "~/components/skeleton";
 import { useCommands } from "~/keys/use-commands";
 import { useNarrow } from "~/lib/use-narrow";
 import type { BankId, ModelDetail } from "~/platform/bindings";
-import { DocumentEditor } from "./document-editor";
 import { DocumentSide } from "./document-side";
 import { strings } from "./model-strings";
 import { Sheet } from "./sheet";
 import type { Refresh } from "./use-refresh";
 
 const words = strings.document;
+
+/** Fetched when it is needed first: the editor is larger than all the rest of the screen. */
+const DocumentEditor = lazy(async () => {
+  const { DocumentEditor } = await import("./document-editor");
+  return { default: DocumentEditor };
+});
 
 /** The document as it is read, with who wrote what beside it and the facts of a section at the side. */
 export function DocumentTab({
@@ -42,8 +48,13 @@ export function DocumentTab({
     "model.blame": () => setBlame(!blame),
   });
 
-  if (editing)
-    return <DocumentEditor bank={bank} detail={detail} onDone={() => setEditing(false)} />;
+  if (editing) {
+    return (
+      <Suspense fallback={<SkeletonRows />}>
+        <DocumentEditor bank={bank} detail={detail} onDone={() => setEditing(false)} />
+      </Suspense>
+    );
+  }
   const sections = detail.structure.sections;
   const current = section ?? sections[0]?.id ?? null;
 
