@@ -234,6 +234,7 @@ impl From<rusqlite::Error> for Error {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 Self::Damaged { detail: source.to_string() }
             }
+            Some(ErrorCode::SystemIoFailure) => Self::Io { source: std::io::Error::other(source) },
             _ => Self::Sql { source },
         }
     }

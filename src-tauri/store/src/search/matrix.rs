@@ -4,7 +4,7 @@
 //! answered by vec0 alone.
 //!
 //! Measured on 10,000 memories of 384 numbers (`tests/speed.rs`): three vec0 scans with 300
-//! neighbours each take some twenty times as long as one pass here.
+//! neighbours each take some thirty times as long as one pass here.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
