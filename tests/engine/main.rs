@@ -1,2 +1,4 @@
 //! The engine's behaviour, one module per chapter, with a scripted model and a real file.
+
+mod endpoints;
 mod tidy;
