@@ -106,6 +106,7 @@ impl Engine {
         engine.forward_notices();
         if background {
             crate::ops::start_worker(&engine);
+            crate::banks::start(&engine);
         }
         Ok(engine)
     }

@@ -1,10 +1,18 @@
 //! What the bank knows: add, import, list, correct, and find again. Never writes a document.
 
+mod curate;
+mod extract;
+mod import;
 pub(crate) mod jobs;
+pub(crate) mod keep;
+mod list;
+mod names;
 mod read;
+mod recall;
+mod retain;
+pub(crate) mod rows;
 pub mod search;
 
-use crate::report::fault;
 use crate::view::memory::{
     DocumentRow, EditFact, ImportFiles, ImportPlan, MemoryDetail, MemoryFilter, MemoryPage,
     MemoryRow, NewFact, RetainText,
@@ -13,125 +21,114 @@ use crate::view::recall::{RecallInput, RecallView};
 use crate::{Engine, Result};
 use domain::{BankId, MemoryId, OperationId};
 
-/// list
+/// One page of memories under a filter, the newest first; `after` is the `next` of the page before.
 ///
 /// # Errors
-/// See the table.
+/// `bank_not_found`; `invalid_id` for a place to read on that was not given out.
 pub async fn list(
     engine: &Engine,
     bank: &BankId,
     filter: MemoryFilter,
     after: Option<String>,
 ) -> Result<MemoryPage> {
-    let _ = (engine, bank, filter, after);
-    Err(fault("unexpected_error").into())
+    list::list(engine, bank, filter, after).await
 }
 
-/// get
+/// One memory with all that hangs on it.
 ///
 /// # Errors
-/// See the table.
+/// `bank_not_found`, `memory_not_found`.
 pub async fn get(engine: &Engine, bank: &BankId, id: &MemoryId) -> Result<MemoryDetail> {
-    let _ = (engine, bank, id);
-    Err(fault("unexpected_error").into())
+    list::get(engine, bank, id).await
 }
 
-/// add
+/// Stores one fact given by hand. Names of entities are taken literally.
 ///
 /// # Errors
-/// See the table.
+/// `bank_not_found`, `invalid_request`, `unknown_fact_type`, `window_reversed`.
 pub async fn add(engine: &Engine, bank: &BankId, fact: NewFact) -> Result<MemoryRow> {
-    let _ = (engine, bank, fact);
-    Err(fault("unexpected_error").into())
+    curate::add(engine, bank, fact).await
 }
 
-/// edit
+/// Changes a fact; its former state is kept.
 ///
 /// # Errors
-/// See the table.
+/// `memory_not_found`, `not_curatable`, `memory_invalidated`, `invalid_request`, `window_reversed`.
 pub async fn edit(
     engine: &Engine,
     bank: &BankId,
     id: &MemoryId,
     edit: EditFact,
 ) -> Result<MemoryRow> {
-    let _ = (engine, bank, id, edit);
-    Err(fault("unexpected_error").into())
+    curate::edit(engine, bank, id, edit).await
 }
 
-/// invalidate
+/// Takes a fact out of use; a second time changes the reason.
 ///
 /// # Errors
-/// See the table.
+/// `memory_not_found`, `not_curatable`.
 pub async fn invalidate(
     engine: &Engine,
     bank: &BankId,
     id: &MemoryId,
     reason: Option<String>,
 ) -> Result<MemoryRow> {
-    let _ = (engine, bank, id, reason);
-    Err(fault("unexpected_error").into())
+    curate::invalidate(engine, bank, id, reason).await
 }
 
-/// restore
+/// Brings a fact back into use.
 ///
 /// # Errors
-/// See the table.
+/// `memory_not_found`, `not_curatable`.
 pub async fn restore(engine: &Engine, bank: &BankId, id: &MemoryId) -> Result<MemoryRow> {
-    let _ = (engine, bank, id);
-    Err(fault("unexpected_error").into())
+    curate::restore(engine, bank, id).await
 }
 
-/// delete
+/// Deletes a memory for good.
 ///
 /// # Errors
-/// See the table.
+/// `memory_not_found`.
 pub async fn delete(engine: &Engine, bank: &BankId, id: &MemoryId) -> Result<()> {
-    let _ = (engine, bank, id);
-    Err(fault("unexpected_error").into())
+    curate::delete(engine, bank, id).await
 }
 
-/// retain
+/// Keeps a text as a document and queues the reading of facts from it.
 ///
 /// # Errors
-/// See the table.
+/// `bank_not_found`, `invalid_request`.
 pub async fn retain(engine: &Engine, bank: &BankId, input: RetainText) -> Result<OperationId> {
-    let _ = (engine, bank, input);
-    Err(fault("unexpected_error").into())
+    jobs::submit_retain(engine, bank, input).await
 }
 
-/// plan_import
+/// What an import would read; nothing is written.
 ///
 /// # Errors
-/// See the table.
+/// `bank_not_found`.
 pub async fn plan_import(engine: &Engine, bank: &BankId, input: ImportFiles) -> Result<ImportPlan> {
-    let _ = (engine, bank, input);
-    Err(fault("unexpected_error").into())
+    import::plan(engine, bank, input).await
 }
 
-/// import
+/// Queues the reading of files and folders. The result of the operation is an
+/// [`ImportResult`](crate::view::memory::ImportResult).
 ///
 /// # Errors
-/// See the table.
+/// `bank_not_found`, `invalid_request`.
 pub async fn import(engine: &Engine, bank: &BankId, input: ImportFiles) -> Result<OperationId> {
-    let _ = (engine, bank, input);
-    Err(fault("unexpected_error").into())
+    jobs::submit_import(engine, bank, input).await
 }
 
-/// documents
+/// The documents of a bank, the last changed first.
 ///
 /// # Errors
-/// See the table.
+/// `bank_not_found`.
 pub async fn documents(engine: &Engine, bank: &BankId) -> Result<Vec<DocumentRow>> {
-    let _ = (engine, bank);
-    Err(fault("unexpected_error").into())
+    list::documents(engine, bank).await
 }
 
-/// recall
+/// Searches in all four ways.
 ///
 /// # Errors
-/// See the table.
+/// `bank_not_found`, `no_types`, `unknown_match`, and whatever failed in one of the ways.
 pub async fn recall(engine: &Engine, bank: &BankId, input: RecallInput) -> Result<RecallView> {
-    let _ = (engine, bank, input);
-    Err(fault("unexpected_error").into())
+    recall::recall(engine, bank, input).await
 }

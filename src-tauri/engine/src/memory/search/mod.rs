@@ -7,6 +7,8 @@ mod order;
 mod temporal;
 mod ways;
 
+pub(crate) use order::names;
+
 use crate::report::fault;
 use crate::{Engine, Result};
 use domain::fusion::{BudgetFunction, Way, candidate_budget};

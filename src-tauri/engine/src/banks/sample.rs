@@ -1,0 +1,403 @@
+//! The sample bank of the first run: an invented team over six weeks, with documents, facts,
+//! observations, three models, and a change that waits for review. It is made by the same functions
+//! that a person's own bank goes through; only its texts come from a file. Each step is noted, so
+//! that a program that was closed meanwhile goes on where it stopped.
+
+use super::settled;
+use crate::handle::{read_bank, write_bank};
+use crate::memory::keep::{self, Fact};
+use crate::report::fault;
+use crate::view::model::{ModelPatch, NewModel, ReviewMode};
+use crate::{Engine, Result, models};
+use chrono::NaiveDate;
+use domain::{BankId, DocumentId, FactType, Instant, Json, MemoryId, ModelId};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use store::documents::{self, DocumentFields};
+use store::memories::{self, NewMemory, Origin};
+use store::settings;
+use store::{BankKey, DocumentKey, MemoryKey, ReadTx, WriteTx};
+use tokio_util::sync::CancellationToken;
+
+/// The texts.
+const SAMPLE: &str = include_str!("sample.json");
+
+/// Where the making of the sample bank stands: `{bank, step}`.
+const MARK: &str = "sample_bank";
+
+#[derive(Deserialize)]
+struct Sample {
+    bank: SampleBank,
+    documents: Vec<SampleDocument>,
+    facts: Vec<SampleFact>,
+    later: Later,
+    observations: Vec<SampleObservation>,
+    models: Vec<SampleModel>,
+}
+
+#[derive(Deserialize)]
+struct SampleBank {
+    id: BankId,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct SampleDocument {
+    id: DocumentId,
+    title: String,
+    at: Instant,
+    tags: BTreeSet<String>,
+}
+
+#[derive(Deserialize)]
+struct SampleFact {
+    key: String,
+    text: String,
+    at: NaiveDate,
+    #[serde(default)]
+    doc: Option<DocumentId>,
+    #[serde(default)]
+    tags: BTreeSet<String>,
+    #[serde(default)]
+    entities: Vec<String>,
+    #[serde(default, rename = "type")]
+    fact_type: Option<FactType>,
+}
+
+#[derive(Deserialize)]
+struct SampleObservation {
+    text: String,
+    from: Vec<String>,
+    #[serde(default)]
+    tags: BTreeSet<String>,
+}
+
+#[derive(Deserialize)]
+struct Later {
+    facts: Vec<SampleFact>,
+    invalidate: Vec<Invalidation>,
+}
+
+#[derive(Deserialize)]
+struct Invalidation {
+    key: String,
+    reason: String,
+}
+
+#[derive(Deserialize)]
+struct SampleModel {
+    id: ModelId,
+    name: String,
+    query: String,
+    tags: Vec<String>,
+    review: ReviewMode,
+    mode: String,
+    refresh_later: bool,
+}
+
+/// Steps in order; each is done when the mark names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Begun = 1,
+    Memories = 2,
+    Models = 3,
+    Later = 4,
+    Done = 5,
+}
+
+impl Step {
+    fn from_number(n: u64) -> Option<Self> {
+        [Self::Begun, Self::Memories, Self::Models, Self::Later, Self::Done]
+            .into_iter()
+            .find(|step| *step as u64 == n)
+    }
+}
+
+fn mark(tx: &ReadTx<'_>) -> store::Result<Option<(BankId, Step)>> {
+    let Some(value) = settings::get(tx, MARK)? else { return Ok(None) };
+    let bank = value.get("bank").and_then(Value::as_str).map(BankId::from);
+    let step = value.get("step").and_then(Value::as_u64).and_then(Step::from_number);
+    Ok(bank.zip(step))
+}
+
+fn set_mark(tx: &WriteTx<'_>, bank: &BankId, step: Step, now: Instant) -> store::Result<()> {
+    settings::set(tx, MARK, &json!({"bank": bank, "step": step as u64}), now)
+}
+
+/// Makes the sample bank, or goes on making it. Does nothing where it was made before, has been
+/// deleted, or where there was another bank first.
+///
+/// # Errors
+/// Those of the embedder, the file and the first refreshes.
+pub async fn make(engine: &Engine) -> Result<()> {
+    let sample: Sample =
+        serde_json::from_str(SAMPLE).map_err(|error| fault("unexpected_error").detail(error))?;
+    let Some(mut step) = begin(engine, &sample).await? else { return Ok(()) };
+    let bank = sample.bank.id.clone();
+    if step < Step::Memories {
+        put_memories(engine, &sample).await?;
+        step = Step::Memories;
+    }
+    if step < Step::Models {
+        for model in &sample.models {
+            build(engine, &bank, model).await?;
+        }
+        note(engine, &bank, Step::Models).await?;
+        step = Step::Models;
+    }
+    if step < Step::Later {
+        put_later(engine, &sample).await?;
+        step = Step::Later;
+    }
+    if step < Step::Done {
+        for model in sample.models.iter().filter(|model| model.refresh_later) {
+            propose(engine, &bank, model).await?;
+        }
+        note(engine, &bank, Step::Done).await?;
+    }
+    Ok(())
+}
+
+async fn note(engine: &Engine, bank: &BankId, step: Step) -> Result<()> {
+    let (now, own) = (engine.now(), bank.clone());
+    write_bank(engine, bank, "sample_step", move |tx, _| set_mark(tx, &own, step, now)).await
+}
+
+/// The last step done; makes the bank where there is none. None when there is nothing to do.
+async fn begin(engine: &Engine, sample: &Sample) -> Result<Option<Step>> {
+    let (now, embedder) = (engine.now(), engine.inner.embedder_key);
+    let (id, name) = (sample.bank.id.clone(), sample.bank.name.clone());
+    Ok(engine
+        .store()
+        .write("sample_begin", move |tx| match mark(tx)? {
+            Some((bank, step)) => {
+                let there = store::banks::find_key(tx, &bank)?.is_some();
+                Ok((there && step < Step::Done).then_some(step))
+            }
+            None if store::banks::list(tx)?.is_empty() => {
+                store::banks::create(tx, &id, &name, Some(embedder), now)?;
+                set_mark(tx, &id, Step::Begun, now)?;
+                Ok(Some(Step::Begun))
+            }
+            None => Ok(None),
+        })
+        .await?)
+}
+
+/// The same id for the same key in every making, so that observations and later steps find their
+/// facts.
+fn memory_id(key: &str, at: Instant) -> MemoryId {
+    let hash = Sha256::digest(format!("sample {key}").as_bytes());
+    let mut random = [0; 10];
+    random.copy_from_slice(&hash[..10]);
+    MemoryId(domain::id::uuid_v7(domain::time::to_millis(at), random))
+}
+
+fn moment(day: NaiveDate) -> Instant {
+    day.and_time(chrono::NaiveTime::MIN).and_utc()
+}
+
+fn fact(sample: &SampleFact, position: usize) -> Fact {
+    let at = moment(sample.at);
+    Fact {
+        fact_type: sample.fact_type.unwrap_or(FactType::World),
+        tags: sample.tags.clone(),
+        mentioned_at: Some(at),
+        entities: sample.entities.clone(),
+        position,
+        ..Fact::new(memory_id(&sample.key, at), sample.text.clone(), Origin::Extracted)
+    }
+}
+
+/// Documents, facts and observations, in one commit.
+async fn put_memories(engine: &Engine, sample: &Sample) -> Result<()> {
+    let bank = &sample.bank.id;
+    let none = CancellationToken::new();
+    let now = engine.now();
+    let facts: Vec<Fact> = sample
+        .facts
+        .iter()
+        .enumerate()
+        .map(|(at, one)| Fact { consolidated_at: Some(now), ..fact(one, at) })
+        .collect();
+    let places: Vec<Option<DocumentId>> =
+        sample.facts.iter().map(|fact| fact.doc.clone()).collect();
+    let texts = documents_of(sample);
+    let folded = observations(engine, sample).await?;
+    let prepared = keep::prepare(engine, bank, facts, &none).await?;
+    let (writer, own) = (engine.clone(), bank.clone());
+    write_bank(engine, bank, "sample_memories", move |tx, key| {
+        let mut known: BTreeMap<DocumentId, DocumentKey> = BTreeMap::new();
+        for (id, fields) in texts {
+            let document = documents::upsert(tx, key, &id, &fields, now)?;
+            known.insert(id, document);
+        }
+        let prepared = prepared
+            .placed(|at| places.get(at).cloned().flatten().and_then(|id| known.get(&id).copied()));
+        keep::write(tx, &writer, key, &prepared, now)?;
+        for (new, from) in folded {
+            let sources = memories::keys(tx, key, &from)?;
+            memories::insert(tx, key, &NewMemory { sources, ..new }, now)?;
+        }
+        store::banks::set_consolidated(tx, key, now)?;
+        set_mark(tx, &own, Step::Memories, now)
+    })
+    .await
+}
+
+/// The documents, whose texts are their facts, one below the other.
+fn documents_of(sample: &Sample) -> Vec<(DocumentId, DocumentFields)> {
+    sample
+        .documents
+        .iter()
+        .map(|document| {
+            let own = |fact: &&SampleFact| fact.doc.as_ref() == Some(&document.id);
+            let lines: Vec<&str> = sample
+                .facts
+                .iter()
+                .chain(&sample.later.facts)
+                .filter(own)
+                .map(|fact| fact.text.as_str())
+                .collect();
+            let text = lines.join("\n");
+            let fields = DocumentFields {
+                title: Some(document.title.clone()),
+                mime: Some("text/plain".to_owned()),
+                source_path: None,
+                content_hash: Sha256::digest(text.as_bytes()).to_vec(),
+                text: Some(text),
+                context: None,
+                metadata: BTreeMap::new(),
+                tags: document.tags.clone(),
+                event_at: Some(document.at),
+                retain_params: json!({}),
+            };
+            (document.id.clone(), fields)
+        })
+        .collect()
+}
+
+/// The observations with the ids of their facts, dated by these.
+async fn observations(engine: &Engine, sample: &Sample) -> Result<Vec<(NewMemory, Vec<MemoryId>)>> {
+    let dates: BTreeMap<&str, NaiveDate> =
+        sample.facts.iter().map(|fact| (fact.key.as_str(), fact.at)).collect();
+    let texts: Vec<String> =
+        sample.observations.iter().map(|observation| observation.text.clone()).collect();
+    let vectors = engine.embed_passages(&texts, &CancellationToken::new()).await?;
+    Ok(sample
+        .observations
+        .iter()
+        .zip(vectors)
+        .map(|(observation, vector)| {
+            let known: Vec<(&String, NaiveDate)> = observation
+                .from
+                .iter()
+                .filter_map(|key| Some((key, *dates.get(key.as_str())?)))
+                .collect();
+            let last = known.iter().map(|(_, at)| moment(*at)).max();
+            let id = memory_id(&observation.text, last.unwrap_or_else(|| engine.now()));
+            let new = NewMemory {
+                tags: observation.tags.clone(),
+                mentioned_at: last,
+                vector: Some(vector),
+                ..NewMemory::fact(
+                    id,
+                    FactType::Observation,
+                    observation.text.clone(),
+                    Origin::Folded,
+                )
+            };
+            let from = known.into_iter().map(|(key, at)| memory_id(key, moment(at))).collect();
+            (new, from)
+        })
+        .collect())
+}
+
+/// Makes a model, waits for its first document, and then gives the decision to whom it belongs.
+async fn build(engine: &Engine, bank: &BankId, model: &SampleModel) -> Result<()> {
+    let id = model.id.clone();
+    let known = read_bank(engine, bank, move |tx, key| store::models::find(tx, key, &id)).await?;
+    let operation = match known {
+        None => {
+            let new = NewModel {
+                id: Some(model.id.0.clone()),
+                name: model.name.clone(),
+                source_query: model.query.clone(),
+                tags: model.tags.clone(),
+                max_tokens: None,
+                trigger: Some(Json(json!({"mode": model.mode}))),
+                review: Some(ReviewMode::Auto),
+                content: None,
+            };
+            models::create(engine, bank, new).await?.operation
+        }
+        Some(known) if known.head.placeholder => {
+            Some(models::refresh(engine, bank, &model.id, false).await?.operation)
+        }
+        Some(_) => None,
+    };
+    if let Some(operation) = operation {
+        settled(engine, bank, &operation).await?;
+    }
+    let patch = ModelPatch { review: Some(model.review), ..ModelPatch::default() };
+    models::update(engine, bank, &model.id, patch).await?;
+    Ok(())
+}
+
+/// What was learnt after the documents were written.
+async fn put_later(engine: &Engine, sample: &Sample) -> Result<()> {
+    let bank = &sample.bank.id;
+    let facts: Vec<Fact> =
+        sample.later.facts.iter().enumerate().map(|(at, one)| fact(one, at)).collect();
+    let places: Vec<Option<DocumentId>> =
+        sample.later.facts.iter().map(|fact| fact.doc.clone()).collect();
+    let gone: Vec<(MemoryId, String)> = sample
+        .later
+        .invalidate
+        .iter()
+        .filter_map(|one| {
+            let fact = sample.facts.iter().find(|fact| fact.key == one.key)?;
+            Some((memory_id(&fact.key, moment(fact.at)), one.reason.clone()))
+        })
+        .collect();
+    let prepared = keep::prepare(engine, bank, facts, &CancellationToken::new()).await?;
+    let (now, writer, own) = (engine.now(), engine.clone(), bank.clone());
+    write_bank(engine, bank, "sample_later", move |tx, key| {
+        let document = |at: usize| -> Option<DocumentKey> {
+            let id = places.get(at)?.as_ref()?;
+            documents::find(tx, key, id).ok()?.map(|document| document.key)
+        };
+        let prepared = prepared.placed(document);
+        let keys = keep::write(tx, &writer, key, &prepared, now)?;
+        memories::mark_consolidated(tx, &keys, now)?;
+        for (id, reason) in &gone {
+            memories::invalidate(tx, key, id, reason, now)?;
+        }
+        settle_facts(tx, key, now)?;
+        set_mark(tx, &own, Step::Later, now)
+    })
+    .await
+}
+
+/// Nothing of the sample waits to be folded: its observations came with it.
+fn settle_facts(tx: &WriteTx<'_>, bank: BankKey, now: Instant) -> store::Result<()> {
+    let waiting: Vec<MemoryKey> =
+        memories::pending(tx, bank, 1_000)?.into_iter().map(|fact| fact.key).collect();
+    memories::mark_consolidated(tx, &waiting, now)
+}
+
+/// Refreshes a model so that a proposal waits.
+async fn propose(engine: &Engine, bank: &BankId, model: &SampleModel) -> Result<()> {
+    let id = model.id.clone();
+    let waits = read_bank(engine, bank, move |tx, key| {
+        Ok(store::models::get(tx, key, &id)?.head.open_proposal.is_some())
+    })
+    .await?;
+    if !waits {
+        let submitted = models::refresh(engine, bank, &model.id, false).await?;
+        settled(engine, bank, &submitted.operation).await?;
+    }
+    Ok(())
+}
