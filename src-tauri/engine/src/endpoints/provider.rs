@@ -70,6 +70,25 @@ impl Engine {
         }
     }
 
+    /// Whether the language model in use runs on this machine. One that was given in the
+    /// configuration may be anywhere.
+    pub(crate) async fn llm_is_local(&self) -> Result<bool> {
+        if self.inner.config.llm.is_some() {
+            return Ok(false);
+        }
+        let chosen = self
+            .store()
+            .read(|tx| {
+                let id = choice(tx)?;
+                Ok(store::endpoints::list(tx)?.into_iter().find(|one| Some(&one.id) == id.as_ref()))
+            })
+            .await?;
+        Ok(chosen.is_some_and(|endpoint| {
+            llm::Address::parse(&endpoint.base_url, protocol_of(endpoint.protocol))
+                .is_ok_and(|address| address.is_local())
+        }))
+    }
+
     /// The provider of one endpoint and model.
     pub(crate) async fn provider_of(
         &self,

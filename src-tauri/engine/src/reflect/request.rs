@@ -7,6 +7,7 @@ use domain::document::DraftSection;
 use domain::reflect::{Budget, StructuredOutputError};
 use domain::trace::{Trace, Usage, Warning};
 use domain::{BankId, FactType, ModelId, RunId};
+use llm::Urgency;
 use serde_json::Value;
 
 /// Which mental models a run may not read.
@@ -30,6 +31,8 @@ pub(crate) struct Window {
 /// One run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReflectRequest {
+    /// Id of the run, for events and the record.
+    pub(crate) run: RunId,
     /// The bank.
     pub(crate) bank: BankId,
     /// The question; not blank.
@@ -65,12 +68,15 @@ pub(crate) struct ReflectRequest {
     pub(crate) answer_as_document: bool,
     /// What the run is for: `reflect`, `refresh`.
     pub(crate) operation_label: &'static str,
+    /// Who waits for the answer.
+    pub(crate) urgency: Urgency,
 }
 
 impl ReflectRequest {
     /// A plain question to a bank.
-    pub(crate) fn question(bank: BankId, query: impl Into<String>) -> Self {
+    pub(crate) fn question(run: RunId, bank: BankId, query: impl Into<String>) -> Self {
         Self {
+            run,
             bank,
             query: query.into(),
             context: None,
@@ -88,6 +94,7 @@ impl ReflectRequest {
             response_schema: None,
             answer_as_document: false,
             operation_label: "reflect",
+            urgency: Urgency::Asked,
         }
     }
 }
@@ -133,8 +140,8 @@ pub(crate) struct ReflectOutcome {
 pub(crate) struct RunFailure {
     /// Why; `cancelled` among the reasons.
     pub(crate) error: crate::Error,
-    /// The run, where one was recorded.
-    pub(crate) run: Option<RunId>,
     /// What was done.
     pub(crate) trace: Box<Trace>,
+    /// The finished text of a run that was stopped while its fields were being filled in.
+    pub(crate) text: Option<String>,
 }

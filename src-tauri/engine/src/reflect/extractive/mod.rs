@@ -2,6 +2,8 @@
 //! question, orders them, and says how sure it is. Deterministic for equal data. Answers and
 //! documents share the choice made here; laying out a document is the models' affair.
 
+pub(in crate::reflect) mod answer;
+pub(crate) mod material;
 pub(crate) mod relate;
 pub(crate) mod score;
 pub(crate) mod statements;

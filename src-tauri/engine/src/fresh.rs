@@ -1,0 +1,168 @@
+//! Why models need a refresh, for one or for a whole list by the same rule and in a number of
+//! statements that does not grow with the memories: one for the newest numbers, one for tombstones
+//! of cited memories, one for counts of citations, and one per distinct shape of scope. Stands apart
+//! from the models because answers look at it too.
+
+use domain::model::Freshness;
+use domain::scope::Scope;
+use domain::staleness::{CitedState, StalenessInput, TombstoneCause, freshness};
+use domain::trigger::StatedTrigger;
+use std::collections::{BTreeSet, HashMap};
+use store::freshness::Newest;
+use store::models::ModelHead;
+use store::models::provenance::citation_counts;
+use store::tag_sets::TagSets;
+use store::tombstones::{Cause, Tombstone};
+use store::{BankKey, ModelKey, ReadTx};
+
+/// Tags as a set.
+pub(crate) fn tag_set(tags: &BTreeSet<String>) -> domain::tags::TagSet {
+    domain::tags::TagSet::new(tags)
+}
+
+/// The scope of a model as its row states it.
+pub(crate) fn scope_of(head: &ModelHead) -> Scope {
+    let trigger = StatedTrigger::from_stored(&head.trigger).0.effective();
+    Scope::resolve(head.id.as_str(), &head.tags, &trigger)
+}
+
+/// The freshness of one model.
+pub(crate) fn of_one(tx: &ReadTx<'_>, bank: BankKey, head: &ModelHead) -> store::Result<Freshness> {
+    let mut all = of_all(tx, bank, std::slice::from_ref(head))?;
+    Ok(all.remove(&head.key).unwrap_or_default())
+}
+
+/// The freshness of several models of a bank.
+pub(crate) fn of_all(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    heads: &[ModelHead],
+) -> store::Result<HashMap<ModelKey, Freshness>> {
+    let write_seq = store::banks::by_key(tx, bank)?.write_seq;
+    let grounding = Grounding::read(tx, bank)?;
+    let mut scopes = Scopes::default();
+    let mut found = HashMap::with_capacity(heads.len());
+    for head in heads {
+        let scope = scope_of(head);
+        let seen = head.last_memory_seen_seq.unwrap_or(0);
+        // Memories and tombstones share the counter, so a model that has seen its end is settled.
+        let scope_has_newer = seen < write_seq
+            && scopes.newest(tx, bank, &scope)?.is_some_and(|newest| newest > seen);
+        let answer = freshness(&StalenessInput {
+            last_memory_seen_seq: head.last_memory_seen_seq,
+            source_query: &head.source_query,
+            last_refreshed_source_query: head.last_refreshed_source_query.as_deref(),
+            scope_has_newer,
+            grounding_retracted: grounding.is_retracted(head.key, &scope),
+            has_carry_over: head.carry_over_count > 0,
+        });
+        found.insert(head.key, answer);
+    }
+    Ok(found)
+}
+
+/// Newest numbers and tag sets, read at most once for a list.
+#[derive(Default)]
+struct Scopes {
+    newest: Option<Newest>,
+    sets: HashMap<String, TagSets>,
+}
+
+impl Scopes {
+    fn newest(
+        &mut self,
+        tx: &ReadTx<'_>,
+        bank: BankKey,
+        scope: &Scope,
+    ) -> store::Result<Option<i64>> {
+        let newest = match &self.newest {
+            Some(newest) => newest,
+            None => self.newest.insert(store::freshness::newest(tx, bank, None)?),
+        };
+        let shape = serde_json::json!([scope.tags, scope.tags_match, scope.tag_groups]).to_string();
+        let sets = match self.sets.entry(shape) {
+            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::hash_map::Entry::Vacant(new) => {
+                let keeps = |tags: &BTreeSet<String>| scope.keeps_tags(&tag_set(tags));
+                new.insert(store::tag_sets::matching(tx, bank, keeps)?)
+            }
+        };
+        let all = domain::FactType::ALL;
+        let types = scope.fact_types.as_deref().unwrap_or(&all);
+        Ok(newest.within(types, sets))
+    }
+}
+
+/// What became of the citations of all models of a bank.
+struct Grounding {
+    tombstones: HashMap<ModelKey, Vec<Tombstone>>,
+    /// By model: citations, and of these the ones whose memory is nowhere.
+    counts: HashMap<ModelKey, (u32, u32)>,
+    /// Tags and type of re-scoped memories now.
+    now: HashMap<String, (domain::tags::TagSet, domain::FactType)>,
+}
+
+impl Grounding {
+    fn read(tx: &ReadTx<'_>, bank: BankKey) -> store::Result<Self> {
+        let mut tombstones: HashMap<ModelKey, Vec<Tombstone>> = HashMap::new();
+        let mut moved = Vec::new();
+        for (model, tombstone) in store::tombstones::cited(tx, bank)? {
+            if tombstone.cause == Cause::Rescoped {
+                moved.push(tombstone.memory.clone());
+            }
+            tombstones.entry(model).or_default().push(tombstone);
+        }
+        let mut now = HashMap::new();
+        if !moved.is_empty() {
+            for memory in store::memories::by_ids(tx, bank, &moved)? {
+                now.insert(memory.id.0, (tag_set(&memory.tags), memory.fact_type));
+            }
+        }
+        let counts = citation_counts(tx, bank)?;
+        let counts = counts.into_iter().map(|(key, all, gone)| (key, (all, gone))).collect();
+        Ok(Self { tombstones, counts, now })
+    }
+
+    fn is_retracted(&self, model: ModelKey, scope: &Scope) -> bool {
+        let (all, missing) = self.counts.get(&model).copied().unwrap_or_default();
+        let mut states = Vec::new();
+        for tombstone in self.tombstones.get(&model).into_iter().flatten() {
+            if !is_harmless(tombstone, scope, &self.now) {
+                states.push(CitedState::Withdrawn);
+            }
+        }
+        if missing > 0 {
+            states.push(CitedState::Missing);
+        }
+        if all > missing {
+            states.push(CitedState::Found);
+        }
+        domain::staleness::grounding_retracted(&states)
+    }
+}
+
+/// A re-scoped memory that is still in the model's scope has lost nothing for it.
+fn is_harmless(
+    tombstone: &Tombstone,
+    scope: &Scope,
+    now: &HashMap<String, (domain::tags::TagSet, domain::FactType)>,
+) -> bool {
+    let present = now.get(&tombstone.memory.0);
+    let left = domain::staleness::left_scope(
+        scope,
+        Some(&tag_set(&tombstone.tags)),
+        present.map(|(tags, kind)| (tags, *kind)),
+    );
+    tombstone.cause == Cause::Rescoped && !left
+}
+
+/// The cause of a tombstone in the domain's word.
+pub(crate) fn cause(cause: Cause) -> TombstoneCause {
+    match cause {
+        Cause::Deleted => TombstoneCause::Deleted,
+        Cause::Invalidated => TombstoneCause::Invalidated,
+        Cause::Replaced => TombstoneCause::Replaced,
+        Cause::Swept => TombstoneCause::Swept,
+        Cause::Rescoped => TombstoneCause::Rescoped,
+    }
+}

@@ -1,0 +1,165 @@
+//! What a run stands on before its first search: bank, settings, directives, the scope with fuzzy
+//! tags resolved, and which tools there are. Read once, in one snapshot.
+
+use super::request::ReflectRequest;
+use crate::{Engine, Result, fresh};
+use domain::bank::BankSettings;
+use domain::directives::{
+    Directive, DirectiveSelection, RunScope, item_visible, select_directives,
+};
+use domain::tags::TagSet;
+use domain::tool_calls::{
+    DONE, EXPAND, RECALL, SEARCH_MENTAL_MODELS, SEARCH_OBSERVATIONS, ToolDefaults,
+};
+use domain::{FactType, ModelId};
+use std::collections::BTreeSet;
+use store::banks::Bank;
+use store::models::{ModelCursor, ModelHead};
+use store::{BankKey, ReadTx};
+
+/// Models read at a time while looking for visible ones.
+const PAGE: u32 = 200;
+
+/// Everything that stays the same during a run.
+#[derive(Debug, Clone)]
+pub(super) struct Prepared {
+    pub(super) bank: Bank,
+    pub(super) settings: BankSettings,
+    pub(super) directives: DirectiveSelection,
+    /// The scope with what its fuzzy tags stand for.
+    pub(super) scope: RunScope,
+    /// Tags whose memories must not reach the language model.
+    pub(super) leave_out: TagSet,
+    /// Facts of the bank that wait for consolidation.
+    pub(super) pending: u32,
+    /// Those in scope.
+    pub(super) pending_in_scope: u32,
+    /// Tools of the run, in the order of the ladder.
+    pub(super) tools: Vec<String>,
+    /// Their budgets.
+    pub(super) defaults: ToolDefaults,
+}
+
+/// Reads what a run needs. `far` tells that texts leave the machine.
+pub(super) async fn prepare(
+    engine: &Engine,
+    request: &ReflectRequest,
+    far: bool,
+) -> Result<Prepared> {
+    let request = request.clone();
+    engine.store().read_as(move |tx| read(tx, &request, far)).await
+}
+
+fn read(tx: &ReadTx<'_>, request: &ReflectRequest, far: bool) -> Result<Prepared> {
+    let bank = store::banks::get(tx, &request.bank)?;
+    let settings = crate::settings::of_bank(tx, &bank)?;
+    let scope = resolved(tx, bank.key, &request.scope)?;
+    let leave_out = if far { settings.local_only() } else { TagSet::default() };
+    let directives: Vec<Directive> =
+        store::directives::list(tx, bank.key)?.into_iter().map(directive).collect();
+    let waiting = store::freshness::pending(tx, bank.key)?;
+    let sets = store::tag_sets::tags_of(tx, waiting.iter().map(|(set, _)| *set))?;
+    let in_scope = waiting.iter().filter(|(set, _)| {
+        sets.get(set).is_some_and(|tags| item_visible(&TagSet::new(tags), &scope))
+    });
+    let visible_models = !request.exclude_models.all
+        && any_visible(tx, bank.key, &scope, &request.exclude_models.ids)?;
+    Ok(Prepared {
+        directives: select_directives(directives, &scope, request.directives),
+        leave_out,
+        pending: waiting.iter().map(|(_, n)| *n).sum(),
+        pending_in_scope: in_scope.map(|(_, n)| *n).sum(),
+        tools: tools(request, &settings, visible_models),
+        defaults: defaults(request, &settings),
+        scope,
+        bank,
+        settings,
+    })
+}
+
+fn resolved(tx: &ReadTx<'_>, bank: BankKey, scope: &RunScope) -> Result<RunScope> {
+    let mut scope = scope.clone();
+    if domain::fuzzy::any_fuzzy(&scope.tag_groups) {
+        let pool = TagSet::new(store::tag_sets::pool(tx, bank)?);
+        scope.resolved = domain::fuzzy::resolve(&scope.tag_groups, &pool)
+            .map_err(|why| crate::report::fault(why.word()))?;
+    }
+    Ok(scope)
+}
+
+fn directive(row: store::directives::Directive) -> Directive {
+    Directive {
+        id: row.id,
+        name: row.fields.name,
+        content: row.fields.content,
+        priority: row.fields.priority,
+        is_active: row.fields.is_active,
+        tags: row.fields.tags.into_iter().collect(),
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    }
+}
+
+/// Whether a run may read a model: it has a document, its tags fit, and it is not excluded.
+pub(super) fn model_visible(head: &ModelHead, scope: &RunScope, excluded: &[ModelId]) -> bool {
+    let tags: BTreeSet<String> = head.tags.iter().cloned().collect();
+    !head.placeholder && !excluded.contains(&head.id) && item_visible(&fresh::tag_set(&tags), scope)
+}
+
+fn any_visible(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    scope: &RunScope,
+    excluded: &[ModelId],
+) -> Result<bool> {
+    let sets = store::tag_sets::matching(tx, bank, |tags| item_visible(&TagSet::new(tags), scope))?;
+    let mut cursor: Option<ModelCursor> = None;
+    loop {
+        let (heads, next) = store::models::list(tx, bank, &sets, cursor, PAGE)?;
+        if heads.iter().any(|head| model_visible(head, scope, excluded)) {
+            return Ok(true);
+        }
+        match next {
+            Some(next) => cursor = Some(next),
+            None => return Ok(false),
+        }
+    }
+}
+
+fn tools(request: &ReflectRequest, settings: &BankSettings, models: bool) -> Vec<String> {
+    let kinds = request.fact_types.as_deref().unwrap_or(&FactType::ALL);
+    let observations = kinds.contains(&FactType::Observation);
+    let facts = kinds.iter().any(|kind| *kind != FactType::Observation);
+    [
+        (SEARCH_MENTAL_MODELS, models),
+        (SEARCH_OBSERVATIONS, observations),
+        (RECALL, facts),
+        (EXPAND, settings.store_document_text),
+        (DONE, true),
+    ]
+    .into_iter()
+    .filter(|(_, exists)| *exists)
+    .map(|(name, _)| name.to_owned())
+    .collect()
+}
+
+// What the call states, else what the bank states, else what the budget gives.
+fn defaults(request: &ReflectRequest, settings: &BankSettings) -> ToolDefaults {
+    let plain = BankSettings::default();
+    let budget = ToolDefaults::of(request.budget);
+    let stated = |bank: u32, unset: u32| (bank != unset).then_some(bank);
+    ToolDefaults {
+        observation_tokens: request
+            .observations_max_tokens
+            .or(settings.reflect_search_observations_max_tokens)
+            .unwrap_or(budget.observation_tokens),
+        recall_tokens: request
+            .recall_max_tokens
+            .or(stated(settings.recall_max_tokens, plain.recall_max_tokens))
+            .unwrap_or(budget.recall_tokens),
+        chunk_tokens: request
+            .chunks_max_tokens
+            .or(stated(settings.recall_chunks_max_tokens, plain.recall_chunks_max_tokens))
+            .unwrap_or(budget.chunk_tokens),
+    }
+}

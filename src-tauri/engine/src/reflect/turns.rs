@@ -1,0 +1,649 @@
+//! The loop: the language model searches, first in the forced order, then as it likes, until it hands
+//! over an answer, stops, runs out of turns or out of room. Its rules are those of `domain`; this
+//! module obeys them and keeps the record.
+
+use super::caller::{Ask, Caller, NoReply, millis};
+use super::instructions;
+use super::prepare::Prepared;
+use super::request::ReflectRequest;
+use super::show::{Shown, ShownKind, View};
+use super::tools::{Output, Toolbox, count, object};
+use crate::report::fault;
+use crate::{Engine, Result};
+use domain::citations::{AnswerSource, Retrieved, validate_citations};
+use domain::cleaning::leaked_call_syntax;
+use domain::evidence::EvidenceBlock;
+use domain::forced::{ForcedOrder, ForcedStep};
+use domain::guards::{
+    DoneState, FoundModel, Guard, done_guard, early_release, iterations, refusal_message,
+};
+use domain::tokens::{Cl100k, TokenCounter};
+use domain::tool_calls::{
+    CallIds, DONE, EXPAND, MAX_CALLS_PER_REPLY, RETRIEVAL_TOOLS, ReadCall, SEARCH_MENTAL_MODELS,
+    SEARCH_OBSERVATIONS, call_fingerprint, normalize_tool_name, parse_arguments, read_call,
+    token_ceiling,
+};
+use domain::trace::{
+    CallPurpose, ClosedBy, InitiatedBy, LlmCallStatus, RunEvent, ToolCallRecord, ToolCallStatus,
+    Trace, Warning, call_scope,
+};
+use domain::{Json, Score};
+use llm::{ChatReply, Message, Tool, ToolChoice};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// Temperature of the loop and its synthesis: low, because two runs of one question should agree.
+pub(super) const TEMPERATURE: f32 = 0.3;
+
+/// Characters of a useless reply that are shown with the failure.
+const SHOWN_TEXT: usize = 500;
+
+/// How the loop ended.
+pub(super) enum Ended {
+    /// An accepted `done`, with real ids.
+    Done(Map<String, Value>),
+    /// Anything else: the closing follows.
+    Close(ClosedBy),
+}
+
+/// One run with a language model, as far as it has come.
+pub(super) struct Run<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) request: &'a ReflectRequest,
+    pub(super) prepared: &'a Prepared,
+    pub(super) caller: Caller<'a>,
+    pub(super) cancel: CancellationToken,
+    pub(super) trace: Trace,
+    /// Everything that tools have shown.
+    pub(super) retrieved: Retrieved,
+    /// Results in order, as they were sent.
+    pub(super) blocks: Vec<EvidenceBlock>,
+    pub(super) view: View,
+    pub(super) shown: Shown,
+    pub(super) messages: Vec<Message>,
+    /// Our count of the messages.
+    pub(super) tokens: u32,
+    /// Tokens that a prompt may have.
+    pub(super) limit: u32,
+    pub(super) succeeded: BTreeSet<String>,
+    pub(super) warnings: Vec<Warning>,
+    tools: Vec<Tool>,
+    order: ForcedOrder,
+    call_ids: CallIds,
+    earlier: HashMap<String, usize>,
+    observations_stale: bool,
+    doubtful: HashSet<String>,
+    any_call: bool,
+    compliance_asked: bool,
+    citations_asked: bool,
+}
+
+impl<'a> Run<'a> {
+    /// A run before its first turn.
+    pub(super) fn new(
+        engine: &'a Engine,
+        request: &'a ReflectRequest,
+        prepared: &'a Prepared,
+        caller: Caller<'a>,
+        trace: Trace,
+    ) -> Result<Self> {
+        let system = instructions::system(engine, request, prepared)?;
+        let tools = instructions::offered(request, prepared);
+        let offered = serde_json::to_string(&tools).unwrap_or_default();
+        let window = caller.provider.caps().window;
+        let limit = prepared.settings.reflect_max_context_tokens;
+        Ok(Self {
+            cancel: caller.cancel.clone(),
+            limit: domain::evidence::context_limit(limit, window),
+            tokens: Cl100k.count(&system) + Cl100k.count(&request.query) + Cl100k.count(&offered),
+            messages: vec![Message::system(system), Message::user(request.query.clone())],
+            order: ForcedOrder::new(&prepared.tools),
+            tools,
+            engine,
+            request,
+            prepared,
+            caller,
+            trace,
+            retrieved: Retrieved::default(),
+            blocks: Vec::new(),
+            view: View::default(),
+            shown: Shown::default(),
+            succeeded: BTreeSet::new(),
+            warnings: Vec::new(),
+            call_ids: CallIds::default(),
+            earlier: HashMap::new(),
+            observations_stale: false,
+            doubtful: HashSet::new(),
+            any_call: false,
+            compliance_asked: false,
+            citations_asked: false,
+        })
+    }
+
+    /// The tool turns.
+    pub(super) async fn turns(&mut self) -> Result<Ended> {
+        let n = self.trace.max_iterations;
+        for i in 1..n {
+            self.check()?;
+            if self.tokens >= self.limit && !self.blocks.is_empty() {
+                return Ok(Ended::Close(ClosedBy::Context));
+            }
+            self.trace.iterations = i;
+            if let Some(ended) = self.turn(i, n).await? {
+                return Ok(ended);
+            }
+        }
+        self.trace.iterations = n;
+        Ok(Ended::Close(ClosedBy::Iterations))
+    }
+
+    async fn turn(&mut self, i: u32, n: u32) -> Result<Option<Ended>> {
+        while let ForcedStep::Search(tool) = self.order.next_step() {
+            self.search_itself(tool, i).await?;
+        }
+        let forced = match self.order.next_step() {
+            ForcedStep::Force(tool) => Some(tool),
+            ForcedStep::Search(_) | ForcedStep::Free => None,
+        };
+        self.caller.sink.emit(RunEvent::IterationStarted {
+            i,
+            n,
+            forced: forced.map(str::to_owned),
+        });
+        let choice = forced.map_or(ToolChoice::Auto, |tool| ToolChoice::Named(tool.to_owned()));
+        let reply = match self.ask(CallPurpose::Agent(i), i, choice).await {
+            Ok(reply) => reply,
+            Err(NoReply::Overflow(_)) if !self.succeeded.is_empty() => {
+                return Ok(Some(Ended::Close(ClosedBy::Context)));
+            }
+            Err(NoReply::Overflow(error)) => return Err(error.into()),
+            Err(NoReply::Ends(error)) => return Err(error),
+        };
+        if reply.calls.is_empty() {
+            return self.no_call(i, reply).await;
+        }
+        self.calls(i, reply).await
+    }
+
+    async fn ask(
+        &mut self,
+        purpose: CallPurpose,
+        i: u32,
+        choice: ToolChoice,
+    ) -> Result<ChatReply, NoReply> {
+        let ask = Ask {
+            iteration: Some(i),
+            tools: self.tools.clone(),
+            choice,
+            temperature: TEMPERATURE,
+            ..Ask::plain(call_scope(purpose, LlmCallStatus::Ok), self.messages.clone(), self.tokens)
+        };
+        self.caller.ask(&ask).await
+    }
+
+    // Text and no call: once, the turn is asked again; after a call it is a legitimate stop.
+    async fn no_call(&mut self, i: u32, reply: ChatReply) -> Result<Option<Ended>> {
+        if self.any_call {
+            return Ok(Some(Ended::Close(ClosedBy::TextStop)));
+        }
+        let tools = self.prepared.tools.join(", ");
+        self.push(Message::Assistant(reply.turn()), Cl100k.count(&reply.text));
+        let nudge = format!("A tool call is required now. Call one of: {tools}.");
+        let size = Cl100k.count(&nudge);
+        self.push(Message::user(nudge), size);
+        match self.ask(CallPurpose::Nudge(i), i, ToolChoice::Required).await {
+            Ok(again) if !again.calls.is_empty() => self.calls(i, again).await,
+            Ok(again) => Err(no_tools(&again)),
+            Err(NoReply::Overflow(error)) => Err(error.into()),
+            Err(NoReply::Ends(error)) => Err(error),
+        }
+    }
+
+    fn push(&mut self, message: Message, tokens: u32) {
+        self.messages.push(message);
+        self.tokens = self.tokens.saturating_add(tokens);
+    }
+
+    async fn calls(&mut self, i: u32, mut reply: ChatReply) -> Result<Option<Ended>> {
+        self.any_call = true;
+        for call in &mut reply.calls {
+            call.id = self.call_ids.take(&call.id);
+        }
+        let size = Cl100k.count(&reply.text)
+            + reply.calls.iter().map(|call| Cl100k.count(&call.raw)).sum::<u32>();
+        self.push(Message::Assistant(reply.turn()), size);
+        let calls: Vec<Called> = reply.calls.iter().map(|call| Called::of(call, i)).collect();
+        let done = calls.iter().position(|call| call.tool == DONE);
+        if let Some(at) = done
+            && let Ok(args) = &calls[at].args
+        {
+            let args = self.view.names.with_real_ids(args.clone());
+            match self.guard(&args) {
+                None => {
+                    for (other, call) in calls.iter().enumerate() {
+                        if other != at {
+                            self.record(call, None, ToolCallStatus::Skipped, None, 0);
+                        }
+                    }
+                    self.record(&calls[at], None, ToolCallStatus::Ok, None, 0);
+                    return Ok(Some(Ended::Done(args)));
+                }
+                Some((guard, message)) => {
+                    self.caller.sink.emit(RunEvent::Guard { name: guard });
+                    self.run_calls(&calls, Some((at, guard, message)), &reply).await?;
+                    return Ok(None);
+                }
+            }
+        }
+        self.run_calls(&calls, None, &reply).await?;
+        Ok(None)
+    }
+
+    fn guard(&mut self, args: &Map<String, Value>) -> Option<(Guard, String)> {
+        let cited = validate_citations(&self.retrieved.available(), args, AnswerSource::Done);
+        let state = DoneState {
+            enabled: self.prepared.tools.clone(),
+            succeeded: self.succeeded.iter().cloned().collect(),
+            retrieved_total: count(self.retrieved.len()),
+            valid_citations: count(cited.used.len()) + count(self.block_citations(args)),
+            observations_stale: self.observations_stale,
+            cited_stale_model: cited.used.mental_models.iter().any(|id| self.doubtful.contains(id)),
+            directives_in_force: !self.prepared.directives.in_force.is_empty(),
+            compliance_already_asked: self.compliance_asked,
+            citations_already_asked: self.citations_asked,
+            args: args.clone(),
+        };
+        let guard = done_guard(&state)?;
+        match guard {
+            Guard::MissingArgument => {
+                let missing = state.missing_arguments();
+                self.compliance_asked |= missing.contains(&"directive_compliance");
+            }
+            Guard::UncitedAnswer => self.citations_asked = true,
+            Guard::NoEvidence | Guard::StaleUnverified | Guard::UnsupportedNegative => {}
+        }
+        Some((guard, refusal_message(guard, &state)))
+    }
+
+    // Ids that stand beside the blocks of a document and were shown.
+    fn block_citations(&self, args: &Map<String, Value>) -> usize {
+        let available = self.retrieved.available();
+        super::finish::block_evidence(args).iter().filter(|id| available.contains(id)).count()
+    }
+
+    // Runs a batch side by side and answers every call in the order of the reply.
+    async fn run_calls(
+        &mut self,
+        calls: &[Called],
+        refused: Option<(usize, Guard, String)>,
+        reply: &ChatReply,
+    ) -> Result<()> {
+        let batch = count(calls.len().min(MAX_CALLS_PER_REPLY));
+        let ceiling = token_ceiling(self.limit.saturating_sub(self.tokens), batch);
+        let mut plans: Vec<Plan> = Vec::with_capacity(calls.len());
+        let mut in_batch: HashSet<String> = HashSet::new();
+        for (at, call) in calls.iter().enumerate() {
+            let plan = match &refused {
+                Some((done, guard, message)) if *done == at => {
+                    Plan::Refused(*guard, message.clone())
+                }
+                _ => self.plan(call, at, ceiling, &mut in_batch),
+            };
+            plans.push(plan);
+        }
+        let results = self.execute(calls, &plans).await?;
+        let mut succeeded: Vec<String> = Vec::new();
+        for (at, (call, plan)) in calls.iter().zip(plans).enumerate() {
+            let said = reply.calls.get(at).cloned().unwrap_or_default();
+            match plan {
+                Plan::Run(_) => {
+                    let Some((output, spent)) = results.get(&at) else { continue };
+                    self.took(call, output, *spent, &said, InitiatedBy::Model);
+                    if !output.is_error {
+                        succeeded.push(call.tool.clone());
+                        self.earlier.insert(call.print.clone(), self.trace.tool_calls.len());
+                    }
+                }
+                Plan::Answer(status, text) => {
+                    self.record(call, Some(&text), status, None, 0);
+                    self.answer(&said, &text, true);
+                }
+                Plan::Refused(guard, message) => {
+                    let text = json!({ "error": message });
+                    self.record(call, None, ToolCallStatus::Rejected, Some(guard), 0);
+                    self.answer(&said, &text, true);
+                }
+            }
+        }
+        self.order.note_turn(&succeeded);
+        if succeeded.iter().any(|tool| tool == SEARCH_MENTAL_MODELS) {
+            self.maybe_release();
+        }
+        Ok(())
+    }
+
+    fn plan(&self, call: &Called, at: usize, ceiling: u32, in_batch: &mut HashSet<String>) -> Plan {
+        let error =
+            |message: String| Plan::Answer(ToolCallStatus::Error, json!({"error": message}));
+        if at >= MAX_CALLS_PER_REPLY {
+            let text = json!({"error": format!(
+                "Only {MAX_CALLS_PER_REPLY} calls are run at once. Send fewer together."
+            )});
+            return Plan::Answer(ToolCallStatus::Skipped, text);
+        }
+        let args = match &call.args {
+            Ok(args) => args,
+            Err(message) => return error(message.clone()),
+        };
+        if call.tool == DONE {
+            return error("Call done once and alone.".to_owned());
+        }
+        let earlier = self.earlier.get(&call.print).copied();
+        if earlier.is_some() || !in_batch.insert(call.print.clone()) {
+            let text = json!({
+                "duplicate_of": earlier,
+                "note": "The same call was made before; its result stands above.",
+            });
+            return Plan::Answer(ToolCallStatus::Duplicate, text);
+        }
+        let args = if call.tool == EXPAND {
+            self.view.names.with_real_ids(args.clone())
+        } else {
+            args.clone()
+        };
+        match read_call(&call.tool, &args, &self.prepared.tools, self.prepared.defaults, ceiling) {
+            Ok(read) => Plan::Run(Box::new(read)),
+            Err(fault) => error(fault.to_string()),
+        }
+    }
+
+    // The calls to run, all at once; a failure of one fails the run and stops the others.
+    async fn execute(
+        &mut self,
+        calls: &[Called],
+        plans: &[Plan],
+    ) -> Result<HashMap<usize, (Output, u32)>> {
+        let toolbox = self.toolbox();
+        let mut running = JoinSet::new();
+        for (at, (call, plan)) in calls.iter().zip(plans).enumerate() {
+            let Plan::Run(read) = plan else { continue };
+            self.caller.sink.emit(RunEvent::ToolStarted {
+                tool: call.tool.clone(),
+                reason: read.reason.clone(),
+            });
+            let (toolbox, read) = (toolbox.clone(), read.clone());
+            let shown = self.shown.clone();
+            running.spawn(async move {
+                let started = toolbox.engine.clock().ticks_ms();
+                let output = toolbox.run(&read.call, &shown).await.map(|mut output| {
+                    if !read.notes.is_empty() && !output.is_error {
+                        output.result.insert("notes".to_owned(), json!(read.notes));
+                    }
+                    output
+                });
+                let spent = toolbox.engine.clock().ticks_ms().saturating_sub(started);
+                (at, output, millis(spent))
+            });
+        }
+        let mut results = HashMap::new();
+        while let Some(joined) = running.join_next().await {
+            let (at, output, spent) =
+                joined.map_err(|error| fault("unexpected_error").detail(error))?;
+            let output = output.map_err(|error| tool_failed(&calls[at].tool, error))?;
+            results.insert(at, (output, spent));
+        }
+        Ok(results)
+    }
+
+    fn toolbox(&self) -> Toolbox {
+        Toolbox {
+            engine: self.engine.clone(),
+            request: self.request.clone(),
+            prepared: self.prepared.clone(),
+            cancel: self.cancel.clone(),
+        }
+    }
+
+    // A forced step that was missed twice: the engine searches, as if the model had.
+    async fn search_itself(&mut self, tool: &'static str, i: u32) -> Result<()> {
+        let args = object(json!({ "query": self.request.query }));
+        let id = self.call_ids.take("");
+        let said = llm::ToolCall::new(id, tool, &Value::Object(args.clone()));
+        let call = Called {
+            tool: tool.to_owned(),
+            print: call_fingerprint(tool, &args),
+            given: Json(Value::Object(args.clone())),
+            args: Ok(args.clone()),
+            reason: None,
+            iteration: i,
+        };
+        let ceiling = token_ceiling(self.limit.saturating_sub(self.tokens), 1);
+        let read = read_call(tool, &args, &self.prepared.tools, self.prepared.defaults, ceiling)
+            .map_err(|error| fault("unexpected_error").detail(error))?;
+        self.caller.sink.emit(RunEvent::ToolStarted { tool: tool.to_owned(), reason: None });
+        let started = self.engine.clock().ticks_ms();
+        let output = self
+            .toolbox()
+            .run(&read.call, &self.shown)
+            .await
+            .map_err(|error| tool_failed(tool, error))?;
+        let spent = millis(self.engine.clock().ticks_ms().saturating_sub(started));
+        let turn = llm::AssistantTurn { calls: vec![said.clone()], ..Default::default() };
+        self.push(Message::Assistant(turn), Cl100k.count(&said.raw));
+        self.took(&call, &output, spent, &said, InitiatedBy::Engine);
+        self.earlier.insert(call.print.clone(), self.trace.tool_calls.len());
+        self.order.note_turn(&[tool]);
+        if tool == SEARCH_MENTAL_MODELS {
+            self.maybe_release();
+        }
+        Ok(())
+    }
+
+    // Takes a result in: into the history, the evidence and the record.
+    fn took(
+        &mut self,
+        call: &Called,
+        output: &Output,
+        spent: u32,
+        said: &llm::ToolCall,
+        by: InitiatedBy,
+    ) {
+        let status = if output.is_error { ToolCallStatus::Error } else { ToolCallStatus::Ok };
+        self.caller.sink.emit(RunEvent::ToolFinished {
+            tool: call.tool.clone(),
+            reason: call.reason.clone(),
+            result_count: output.count,
+            is_stale: output.stale,
+            status,
+        });
+        self.trace.tool_calls.push(ToolCallRecord {
+            output: Some(Json(Value::Object(output.result.clone()))),
+            result_count: output.count,
+            initiated_by: by,
+            ..record_of(call, status, None, spent)
+        });
+        let seen = self.view.of(&output.result);
+        if !output.is_error {
+            self.note(call, output);
+            let query = call.args.as_ref().ok().and_then(|args| args.get("query"));
+            let label = match query.and_then(Value::as_str) {
+                Some(query) => format!("{} {}", call.tool, Value::String(query.to_owned())),
+                None => call.tool.clone(),
+            };
+            self.blocks.push(EvidenceBlock { label, result: seen.clone() });
+        }
+        self.answer(said, &Value::Object(seen), output.is_error);
+    }
+
+    fn note(&mut self, call: &Called, output: &Output) {
+        if RETRIEVAL_TOOLS.contains(&call.tool.as_str()) {
+            self.succeeded.insert(call.tool.clone());
+        }
+        if call.tool == SEARCH_OBSERVATIONS {
+            self.observations_stale = output.stale == Some(true);
+        }
+        for memory in &output.memories {
+            self.shown.note(&memory.id, ShownKind::Memory);
+            if call.tool == SEARCH_OBSERVATIONS
+                && !self.trace.observations_accessed.contains(&memory.id)
+            {
+                self.trace.observations_accessed.push(memory.id.clone());
+            }
+            self.retrieved.add_memory(memory.clone());
+        }
+        for hit in &output.hits {
+            for source in &hit.sources {
+                self.shown.note(source.as_str(), ShownKind::Memory);
+            }
+        }
+        for (model, doubtful) in &output.models {
+            self.shown.note(&model.id, ShownKind::Model);
+            if *doubtful || model.is_stale != Some(false) {
+                self.doubtful.insert(model.id.clone());
+            }
+            self.retrieved.add_model(model.clone());
+        }
+        super::finish::warn_of_injection(output, &mut self.warnings);
+    }
+
+    fn answer(&mut self, said: &llm::ToolCall, result: &Value, is_error: bool) {
+        let text = result.to_string();
+        let size = Cl100k.count(&text);
+        let message =
+            if is_error { Message::tool_error(said, text) } else { Message::tool(said, text) };
+        self.push(message, size);
+    }
+
+    fn record(
+        &mut self,
+        call: &Called,
+        output: Option<&Value>,
+        status: ToolCallStatus,
+        guard: Option<Guard>,
+        spent: u32,
+    ) {
+        let output = output.cloned().map(Json);
+        self.trace
+            .tool_calls
+            .push(ToolCallRecord { output, ..record_of(call, status, guard, spent) });
+    }
+
+    // Fresh models on the subject end the forced order.
+    fn maybe_release(&mut self) {
+        let last =
+            self.trace.tool_calls.iter().rev().find(|call| {
+                call.tool == SEARCH_MENTAL_MODELS && call.status == ToolCallStatus::Ok
+            });
+        let rows = last.and_then(|call| call.output.as_ref()?.0.get("mental_models").cloned());
+        let models: Vec<FoundModel> =
+            rows.and_then(|rows| serde_json::from_value(rows).ok()).unwrap_or_default();
+        let floor = f64::from(self.engine.embedder().thresholds().model_relevance);
+        let open = self.order.next_step() != ForcedStep::Free;
+        if open && early_release(self.request.budget, &models, Score::new(floor).get()) {
+            self.order.release();
+            self.trace.released_at = Some(self.trace.iterations);
+        }
+    }
+
+    /// Ends the run when it was cancelled.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.cancel.is_cancelled() { Err(fault("cancelled").into()) } else { Ok(()) }
+    }
+}
+
+/// The trace of a run before its first turn.
+pub(super) fn first_trace(request: &ReflectRequest, prepared: &Prepared) -> Trace {
+    let forced = ForcedOrder::new(&prepared.tools).sequence();
+    let base = prepared.settings.reflect_max_iterations;
+    Trace {
+        max_iterations: iterations(base, request.budget, count(forced.len())),
+        forced_sequence: forced,
+        resolved_scope: prepared.scope.resolved.clone(),
+        pending_consolidation: prepared.pending,
+        directives: prepared.directives.refs(),
+        directives_held_back: prepared.directives.held_back.clone(),
+        ..Trace::default()
+    }
+}
+
+/// A failed search is a failure of the run; being stopped is not a failed search.
+pub(super) fn tool_failed(tool: &str, error: crate::Error) -> crate::Error {
+    let report = crate::report::Report::from(&error);
+    if report.reason == "cancelled" {
+        return error;
+    }
+    fault("tool_failed")
+        .with("cause", format!("{tool}: {}", report.message))
+        .detail(report.detail.unwrap_or(report.reason))
+        .into()
+}
+
+fn no_tools(reply: &ChatReply) -> crate::Error {
+    let text: String = reply.text.chars().take(SHOWN_TEXT).collect();
+    let hint = if leaked_call_syntax(&reply.text) { "It wrote a call as plain text. " } else { "" };
+    fault("tool_calls_unsupported")
+        .with("llm", reply.llm.as_deref().unwrap_or("The language model"))
+        .detail(format!("{hint}It said: {text}"))
+        .into()
+}
+
+// A call of a reply with its name and arguments read.
+struct Called {
+    tool: String,
+    args: Result<Map<String, Value>, String>,
+    given: Json,
+    print: String,
+    reason: Option<String>,
+    iteration: u32,
+}
+
+impl Called {
+    fn of(call: &llm::ToolCall, iteration: u32) -> Self {
+        let tool = normalize_tool_name(&call.name).to_owned();
+        let raw = match &call.arguments {
+            Some(args) => Value::Object(args.clone()),
+            None => Value::String(call.raw.clone()),
+        };
+        let args = parse_arguments(&raw).map_err(|error| error.to_string());
+        let print = args
+            .as_ref()
+            .map_or_else(|_| format!("{tool} {}", call.raw), |args| call_fingerprint(&tool, args));
+        let reason = args.as_ref().ok().and_then(|args| args.get("reason")?.as_str());
+        Self {
+            reason: reason.map(str::to_owned),
+            given: Json(args.as_ref().map_or(raw, |args| Value::Object(args.clone()))),
+            tool,
+            args,
+            print,
+            iteration,
+        }
+    }
+}
+
+enum Plan {
+    Run(Box<ReadCall>),
+    Answer(ToolCallStatus, Value),
+    Refused(Guard, String),
+}
+
+fn record_of(
+    call: &Called,
+    status: ToolCallStatus,
+    guard: Option<Guard>,
+    duration_ms: u32,
+) -> ToolCallRecord {
+    ToolCallRecord {
+        tool: call.tool.clone(),
+        reason: call.reason.clone(),
+        input: call.given.clone(),
+        output: None,
+        result_count: 0,
+        duration_ms,
+        iteration: call.iteration,
+        status,
+        guard,
+        initiated_by: InitiatedBy::Model,
+    }
+}
