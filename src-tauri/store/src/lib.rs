@@ -27,6 +27,7 @@ pub mod models;
 mod notice;
 pub mod operations;
 pub mod proposals;
+pub mod reviews;
 mod row;
 pub mod runs;
 pub mod search;

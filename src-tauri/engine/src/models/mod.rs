@@ -1,9 +1,18 @@
-//! Mental models: documents that answer a saved question, kept current by refreshes, changed only as a person has seen.
+//! Mental models: documents that answer a saved question, kept current by refreshes, changed only as
+//! a person has seen. `lifecycle` makes, changes and removes them, `history` reads what was,
+//! `refresh` runs one, `proposals` holds what waits for a person. Nothing here searches memories by
+//! its own rules, and nothing but `publish` writes a version.
 
+mod extractive;
+mod history;
+mod lifecycle;
+mod loaded;
 pub mod proposals;
-pub(crate) mod refresh;
+mod publish;
+pub mod refresh;
+mod show;
 
-use crate::report::fault;
+use crate::handle::read_bank;
 use crate::view::model::{
     CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, ScopeReach, Submitted,
     TimelineEntry, VersionDiff, VersionView,
@@ -11,74 +20,82 @@ use crate::view::model::{
 use crate::{Engine, Result};
 use domain::{BankId, ModelId};
 
-/// list
+/// Models that a list shows.
+const LISTED: u32 = 1000;
+
+/// All models of a bank, the most recently refreshed first.
 ///
 /// # Errors
-/// See the table.
+/// `bank_not_found`.
 pub async fn list(engine: &Engine, bank: &BankId) -> Result<Vec<ModelRow>> {
-    let _ = (engine, bank);
-    Err(fault("unexpected_error").into())
+    let now = engine.now();
+    read_bank(engine, bank, move |tx, key| {
+        let (heads, _) =
+            store::models::list(tx, key, &store::tag_sets::TagSets::All, None, LISTED)?;
+        let around = show::Around::read(tx, key, &heads, now)?;
+        heads.iter().map(|head| around.row(tx, key, head)).collect()
+    })
+    .await
 }
 
-/// get
+/// One model with its document, its blame and its evidence.
 ///
 /// # Errors
-/// See the table.
+/// `model_not_found`.
 pub async fn get(engine: &Engine, bank: &BankId, id: &ModelId) -> Result<ModelDetail> {
-    let _ = (engine, bank, id);
-    Err(fault("unexpected_error").into())
+    let (id, now) = (id.clone(), engine.now());
+    read_bank(engine, bank, move |tx, key| show::detail(tx, key, &id, now)).await
 }
 
-/// create
+/// Makes a model. Without content a refresh is queued that builds it; with content that is its
+/// first version and nothing is queued.
 ///
 /// # Errors
-/// See the table.
+/// `invalid_request` with all faults of the fields, `id_taken`, `llm_not_configured`.
 pub async fn create(engine: &Engine, bank: &BankId, input: NewModel) -> Result<CreatedModel> {
-    let _ = (engine, bank, input);
-    Err(fault("unexpected_error").into())
+    lifecycle::create(engine, bank, input).await
 }
 
-/// update
+/// Changes settings; what is not stated stays. Changing what the model reads resets its watermark,
+/// so that older memories which come into scope are read.
 ///
 /// # Errors
-/// See the table.
+/// `invalid_request`, `nothing_to_change`, `model_not_found`.
 pub async fn update(
     engine: &Engine,
     bank: &BankId,
     id: &ModelId,
     patch: ModelPatch,
 ) -> Result<ModelDetail> {
-    let _ = (engine, bank, id, patch);
-    Err(fault("unexpected_error").into())
+    lifecycle::update(engine, bank, id, patch).await
 }
 
-/// delete
+/// Removes a model with its versions, proposals and runs; a running refresh is stopped.
 ///
 /// # Errors
-/// See the table.
+/// `model_not_found`.
 pub async fn delete(engine: &Engine, bank: &BankId, id: &ModelId) -> Result<()> {
-    let _ = (engine, bank, id);
-    Err(fault("unexpected_error").into())
+    lifecycle::delete(engine, bank, id).await
 }
 
-/// refresh
+/// Queues a refresh that a person asked for; `full` rebuilds once, whatever the settings say.
 ///
 /// # Errors
-/// See the table.
+/// `model_not_found`, `llm_not_configured`.
 pub async fn refresh(
     engine: &Engine,
     bank: &BankId,
     id: &ModelId,
     full: bool,
 ) -> Result<Submitted> {
-    let _ = (engine, bank, id, full);
-    Err(fault("unexpected_error").into())
+    lifecycle::refresh(engine, bank, id, full).await
 }
 
-/// edit_content
+/// Publishes a person's text as a new version. Elements that match keep their ids; changed blocks
+/// become the person's.
 ///
 /// # Errors
-/// See the table.
+/// `version_conflict`, `model_not_found`.
 pub async fn edit_content(
     engine: &Engine,
     bank: &BankId,
@@ -86,28 +103,26 @@ pub async fn edit_content(
     content: String,
     expected_version: u32,
 ) -> Result<ModelDetail> {
-    let _ = (engine, bank, id, content, expected_version);
-    Err(fault("unexpected_error").into())
+    lifecycle::edit(engine, bank, id, content, expected_version).await
 }
 
-/// clear
+/// Empties the document as a new version that can be reverted. The next refresh reads everything.
 ///
 /// # Errors
-/// See the table.
+/// `version_conflict`, `model_not_found`.
 pub async fn clear(
     engine: &Engine,
     bank: &BankId,
     id: &ModelId,
     expected_version: u32,
 ) -> Result<ModelDetail> {
-    let _ = (engine, bank, id, expected_version);
-    Err(fault("unexpected_error").into())
+    lifecycle::clear(engine, bank, id, expected_version).await
 }
 
-/// revert
+/// Brings a kept version back as a new one. With `read_again` the watermark goes back with it.
 ///
 /// # Errors
-/// See the table.
+/// `version_not_found`, `model_not_found`.
 pub async fn revert(
     engine: &Engine,
     bank: &BankId,
@@ -115,37 +130,36 @@ pub async fn revert(
     version: u32,
     read_again: bool,
 ) -> Result<ModelDetail> {
-    let _ = (engine, bank, id, version, read_again);
-    Err(fault("unexpected_error").into())
+    lifecycle::revert(engine, bank, id, version, read_again).await
 }
 
-/// timeline
+/// The history, newest first: versions, proposals that published nothing, failed runs.
 ///
 /// # Errors
-/// See the table.
+/// `model_not_found`.
 pub async fn timeline(engine: &Engine, bank: &BankId, id: &ModelId) -> Result<Vec<TimelineEntry>> {
-    let _ = (engine, bank, id);
-    Err(fault("unexpected_error").into())
+    let id = id.clone();
+    read_bank(engine, bank, move |tx, key| history::timeline(tx, key, &id)).await
 }
 
-/// version
+/// One kept version.
 ///
 /// # Errors
-/// See the table.
+/// `version_not_found`, `model_not_found`.
 pub async fn version(
     engine: &Engine,
     bank: &BankId,
     id: &ModelId,
     version: u32,
 ) -> Result<VersionView> {
-    let _ = (engine, bank, id, version);
-    Err(fault("unexpected_error").into())
+    let id = id.clone();
+    read_bank(engine, bank, move |tx, key| history::version(tx, key, &id, version)).await
 }
 
-/// diff_versions
+/// What differs between two kept versions; number 0 is the empty document.
 ///
 /// # Errors
-/// See the table.
+/// `version_not_found`, `model_not_found`.
 pub async fn diff_versions(
     engine: &Engine,
     bank: &BankId,
@@ -153,15 +167,24 @@ pub async fn diff_versions(
     from: u32,
     to: u32,
 ) -> Result<VersionDiff> {
-    let _ = (engine, bank, id, from, to);
-    Err(fault("unexpected_error").into())
+    let id = id.clone();
+    read_bank(engine, bank, move |tx, key| history::diff(tx, key, &id, from, to)).await
 }
 
-/// scope_reach
+/// How many memories a model of these settings would read now.
 ///
 /// # Errors
-/// See the table.
+/// `invalid_request`.
 pub async fn scope_reach(engine: &Engine, bank: &BankId, input: NewModel) -> Result<ScopeReach> {
-    let _ = (engine, bank, input);
-    Err(fault("unexpected_error").into())
+    let (checked, _) = lifecycle::checked(&input)?;
+    let scope = domain::scope::Scope::resolve(
+        checked.id.as_ref().map_or("new", ModelId::as_str),
+        &checked.tags,
+        &checked.trigger.effective(),
+    );
+    read_bank(engine, bank, move |tx, key| {
+        let scope = loaded::search_scope(tx, key, &scope)?;
+        Ok(ScopeReach { memories: store::freshness::count_newer(tx, &scope, 0, u32::MAX)? })
+    })
+    .await
 }

@@ -59,6 +59,9 @@ pub struct Handled {
     pub failed: Option<(String, String)>,
     /// Whether the subject ended it as cancelled.
     pub cancelled: bool,
+    /// Whether the subject has written the end of the operation itself, in the transaction that
+    /// wrote its result.
+    pub written: bool,
 }
 
 impl Running {
@@ -238,6 +241,7 @@ async fn write_end(running: &Running, handled: &Result<Handled>) -> Result<()> {
     let key = running.operation.key;
     let now = running.engine.now();
     let end = match handled {
+        Ok(handled) if handled.written => return Ok(()),
         Ok(handled) if handled.cancelled => End::cancelled(handled.details.clone()),
         Ok(handled) => match &handled.failed {
             None => End::completed(handled.result.clone(), handled.details.clone()),

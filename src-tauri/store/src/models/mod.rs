@@ -86,6 +86,8 @@ pub struct ModelHead {
     pub paused_until: Option<Instant>,
     /// The proposal that waits for a decision.
     pub open_proposal: Option<ProposalId>,
+    /// Size of the published document in tokens, as counted when it was published.
+    pub document_tokens: Option<u32>,
 }
 
 /// A model, whole.
@@ -135,7 +137,8 @@ const HEAD: &str = "m.id, m.bank_id, m.uid, m.name, m.source_query, m.tags, m.ta
     m.failure_streak, m.last_refresh_failed_at, m.last_full_refreshed_at, m.last_cron_fire_at, \
     m.last_full_cron_fire_at, m.paused_until, \
     (SELECT p.uid FROM proposal p WHERE p.model_id = m.id \
-       AND p.state IN ('open', 'in_review', 'conflicted'))";
+       AND p.state IN ('open', 'in_review', 'conflicted')), \
+    json_extract(m.reflect_response, '$.document_tokens')";
 
 const BODY: &str =
     "m.content, m.structure, m.reflect_response, m.last_run, m.carry_over, m.guidance";
@@ -170,18 +173,19 @@ fn read_head(r: &Row<'_>) -> rusqlite::Result<ModelHead> {
         last_full_cron_fire_at: row::at_opt(r, 25)?,
         paused_until: row::at_opt(r, 26)?,
         open_proposal: r.get::<_, Option<String>>(27)?.map(ProposalId),
+        document_tokens: r.get::<_, Option<i64>>(28)?.and_then(|n| u32::try_from(n).ok()),
     })
 }
 
 fn read(r: &Row<'_>) -> rusqlite::Result<Model> {
     Ok(Model {
         head: read_head(r)?,
-        content: r.get(28)?,
-        structure: row::json(r, 29)?,
-        reflect_response: row::json_opt(r, 30)?,
-        last_run: row::json_opt(r, 31)?,
-        carry_over: row::json(r, 32)?,
-        guidance: row::json(r, 33)?,
+        content: r.get(29)?,
+        structure: row::json(r, 30)?,
+        reflect_response: row::json_opt(r, 31)?,
+        last_run: row::json_opt(r, 32)?,
+        carry_over: row::json(r, 33)?,
+        guidance: row::json(r, 34)?,
     })
 }
 

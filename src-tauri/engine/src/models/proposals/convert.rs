@@ -1,0 +1,194 @@
+//! Proposals between the file and the rules: rows to the domain's operations and back. An operation
+//! that a person edited keeps the proposed one beside it, so that the edit can be taken back.
+
+use crate::models::loaded::{Loaded, from_json, to_json};
+use domain::delta::DeltaOp;
+use domain::document::{Document, read_stored};
+use domain::model::{CarryOver, Citation};
+use domain::proposal::{Granularity, ProposalOp, ProposalState};
+use domain::scope::Scope;
+use domain::{Instant, Json, ProposalId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use store::proposals::{self as rows, Proposal};
+use store::{BankKey, ProposalKey, ReadTx};
+
+/// Key beside the operation's own in the stored JSON: the operation as proposed.
+const PROPOSED: &str = "proposed";
+
+/// What the run that made a proposal read and knew, kept in the column `window`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct RunRecord {
+    /// Lower bound of the window (exclusive); none when everything in scope was read.
+    pub(crate) after_seq: Option<i64>,
+    /// How far the run looked.
+    pub(crate) cutoff_seq: i64,
+    /// Facts that were read.
+    pub(crate) facts_read: u32,
+    /// What set the run going.
+    pub(crate) triggered_by: Vec<String>,
+    /// Without a language model.
+    pub(crate) extractive: bool,
+    /// The answer as synthesised.
+    pub(crate) text: String,
+    /// How the evidence was found.
+    pub(crate) basis: Option<domain::citations::Basis>,
+    /// Facts to offer again once this is approved.
+    pub(crate) carry_over: Vec<CarryOver>,
+    /// Citations whose retraction this proposal deals with.
+    pub(crate) retracted: Vec<String>,
+    /// Blocks that said a fact already, with that fact.
+    pub(crate) reflected: Vec<(String, String)>,
+    /// When the run began: notes given later than that have not done their work.
+    pub(crate) started_at: Option<Instant>,
+}
+
+/// A proposal with everything that a decision looks at.
+#[derive(Debug, Clone)]
+pub(crate) struct Opened {
+    pub(crate) row: Proposal,
+    pub(crate) ops: Vec<ProposalOp>,
+    /// Operations as proposed, by id, of those that a person edited.
+    pub(crate) proposed: HashMap<String, DeltaOp>,
+    pub(crate) model: Loaded,
+    pub(crate) base: Document,
+    pub(crate) candidate: Document,
+    pub(crate) facts: Vec<Citation>,
+    pub(crate) run: RunRecord,
+}
+
+impl Opened {
+    pub(crate) fn get(tx: &ReadTx<'_>, bank: BankKey, id: &ProposalId) -> store::Result<Self> {
+        Self::of(tx, rows::get(tx, bank, id)?)
+    }
+
+    pub(crate) fn of(tx: &ReadTx<'_>, row: Proposal) -> store::Result<Self> {
+        let model = Loaded::of(store::models::by_key(tx, row.head.model)?);
+        let (ops, proposed) = load_edited(tx, row.head.key)?;
+        let base: Document = from_json(&row.base_structure).unwrap_or_default();
+        let candidate = read_stored(&Json(row.candidate_structure.clone()), &row.candidate_content);
+        let facts = from_json(&row.facts_used).unwrap_or_default();
+        let run = from_json(&row.window).unwrap_or_default();
+        Ok(Self { row, ops, proposed, model, base, candidate, facts, run })
+    }
+
+    pub(crate) fn state(&self) -> ProposalState {
+        same_word(&self.row.head.state).unwrap_or(ProposalState::Superseded)
+    }
+
+    pub(crate) fn granularity(&self) -> Granularity {
+        same_word(&self.row.head.granularity).unwrap_or(Granularity::Whole)
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.granularity() == Granularity::Whole
+    }
+
+    /// Whether the model reads other memories since than the run did.
+    pub(crate) fn scope_changed(&self) -> bool {
+        let then: Option<Scope> = from_json(&self.row.scope);
+        then.is_some_and(|then| !then.reads_same(&self.model.scope))
+    }
+
+    /// Whether the model asks another question since.
+    pub(crate) fn query_changed(&self) -> bool {
+        self.row.head.source_query.trim() != self.model.row.head.source_query.trim()
+    }
+
+    /// The cited fact of an id, as it was read.
+    pub(crate) fn fact(&self, id: &str) -> Option<&Citation> {
+        self.facts.iter().find(|fact| fact.id == id)
+    }
+}
+
+/// The operations of a proposal.
+pub(crate) fn load(tx: &ReadTx<'_>, key: ProposalKey) -> store::Result<Vec<ProposalOp>> {
+    load_edited(tx, key).map(|(ops, _)| ops)
+}
+
+fn load_edited(
+    tx: &ReadTx<'_>,
+    key: ProposalKey,
+) -> store::Result<(Vec<ProposalOp>, HashMap<String, DeltaOp>)> {
+    let mut ops = Vec::new();
+    let mut proposed = HashMap::new();
+    for row in rows::ops(tx, key)? {
+        if let Some(op) = row.op.get(PROPOSED).and_then(from_json) {
+            proposed.insert(row.op_id.clone(), op);
+        }
+        // A row that cannot be read is left out: it can then neither be accepted nor lost, since
+        // the row itself stays.
+        match read(&row) {
+            Some(op) => ops.push(op),
+            None => tracing::warn!(op = row.op_id, "an operation of a proposal cannot be read"),
+        }
+    }
+    Ok((ops, proposed))
+}
+
+fn read(row: &rows::ProposalOp) -> Option<ProposalOp> {
+    Some(ProposalOp {
+        op_id: row.op_id.clone(),
+        index: row.index,
+        op: from_json(&row.op)?,
+        status: same_word(&row.status)?,
+        reason: row.reason.as_deref().and_then(|word| from_json(&word.into())),
+        assigned_id: row.assigned_id.clone(),
+        created_block_ids: row.created_block_ids.as_ref().and_then(from_json).unwrap_or_default(),
+        block_ids: row.block_ids.as_ref().and_then(from_json),
+        merged_into_block_id: row.merged_into_block_id.clone(),
+        targets: from_json(&row.targets).unwrap_or_default(),
+        requires: from_json(&row.requires).unwrap_or_default(),
+        conflicts_hint: from_json(&row.hints).unwrap_or_default(),
+        group: row.group.clone(),
+        evidence: from_json(&row.evidence).unwrap_or_default(),
+        claims: from_json(&row.claims).unwrap_or_default(),
+        human_touch: row.human_touch,
+        fingerprint: row.fingerprint.clone(),
+        decision: same_word(&row.decision)?,
+        decided_at: row.decided_at,
+        note: row.note.clone(),
+        marker: row.marker.as_ref().and_then(same_word),
+        conflict: row.conflict.as_ref().and_then(same_word),
+    })
+}
+
+/// The row of an operation. `proposed` is the operation as proposed, if a person edited it.
+pub(crate) fn write(op: &ProposalOp, proposed: Option<&DeltaOp>) -> rows::ProposalOp {
+    let mut body = to_json(&op.op);
+    if let (Some(proposed), Some(object)) = (proposed, body.as_object_mut()) {
+        object.insert(PROPOSED.to_owned(), to_json(proposed));
+    }
+    rows::ProposalOp {
+        index: op.index,
+        op_id: op.op_id.clone(),
+        op: body,
+        status: same_word(&op.status).unwrap_or(rows::OpStatus::Skipped),
+        reason: op.reason.map(|reason| reason.word().to_owned()),
+        assigned_id: op.assigned_id.clone(),
+        created_block_ids: (!op.created_block_ids.is_empty())
+            .then(|| to_json(&op.created_block_ids)),
+        block_ids: op.block_ids.as_ref().map(to_json),
+        merged_into_block_id: op.merged_into_block_id.clone(),
+        targets: to_json(&op.targets),
+        requires: to_json(&op.requires),
+        hints: to_json(&op.conflicts_hint),
+        group: op.group.clone(),
+        evidence: to_json(&op.evidence),
+        claims: to_json(&op.claims),
+        human_touch: op.human_touch,
+        fingerprint: op.fingerprint.clone(),
+        decision: same_word(&op.decision).unwrap_or(rows::Decision::Undecided),
+        decided_at: op.decided_at,
+        note: op.note.clone(),
+        marker: op.marker.as_ref().and_then(same_word),
+        conflict: op.conflict.as_ref().and_then(same_word),
+    }
+}
+
+/// The same word as another closed vocabulary: file and rules use one spelling.
+pub(crate) fn same_word<A: Serialize, B: DeserializeOwned>(word: &A) -> Option<B> {
+    from_json(&to_json(word))
+}

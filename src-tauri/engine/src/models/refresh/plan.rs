@@ -1,0 +1,268 @@
+//! What a refresh begins with, read in one snapshot: the model, its mode, its scope, how far the data
+//! goes, what is new in it, and what became of the facts that the document cites.
+
+use crate::fresh;
+use crate::fresh::tag_set;
+use crate::models::loaded::{Loaded, load_provenance, search_scope};
+use domain::delta::Rules;
+use domain::model::{CarryOver, Guidance, live_guidance};
+use domain::provenance::Provenance;
+use domain::refresh::{
+    Idle, IdleInput, ModeInput, ModePlan, Unreadable, Watermark, plan_idle, plan_mode,
+};
+use domain::retract::{self, Partition, Standing, partition_retracted};
+use domain::trigger::RefreshMode;
+use domain::{Instant, MemoryId, ModelId};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use store::memories::{self, Memory, State};
+use store::models::provenance;
+use store::search::Scope;
+use store::{BankKey, ReadTx};
+
+/// More memories than this in a window are searched instead of read one by one.
+pub(crate) const READ_WHOLE: u32 = 500;
+
+/// A refresh before its first call.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) model: Loaded,
+    pub(crate) mode: ModePlan,
+    pub(crate) idle: Option<Idle>,
+    /// How far the bank's data goes; later writes are for the next run.
+    pub(crate) cutoff_seq: i64,
+    /// The newest memory in scope up to there.
+    pub(crate) newest: Option<Watermark>,
+    /// Lower bound of the window (exclusive); none reads everything in scope.
+    pub(crate) after_seq: Option<i64>,
+    /// Memories in the window, counted as far as [`READ_WHOLE`].
+    pub(crate) window_count: u32,
+    /// The window's memories with those carried over; empty when there are more than
+    /// [`READ_WHOLE`] or everything is read anyway.
+    pub(crate) window: Vec<Memory>,
+    /// Carried facts that still exist.
+    pub(crate) carried: Vec<CarryOver>,
+    pub(crate) guidance: Vec<Guidance>,
+    pub(crate) origins: Provenance,
+    pub(crate) partition: Partition,
+    /// Texts of cited facts as they were read, by id.
+    pub(crate) cited_texts: HashMap<String, String>,
+    pub(crate) locks: HashSet<String>,
+    /// When the run began.
+    pub(crate) started_at: Instant,
+}
+
+impl Plan {
+    /// The document has published text that a person or a refresh wrote.
+    pub(crate) fn has_baseline(&self) -> bool {
+        !self.model.row.content.trim().is_empty() && !self.model.row.head.placeholder
+    }
+
+    /// Rules of an ordinary delta.
+    pub(crate) fn rules(&self) -> Rules {
+        Rules { locks: self.locks.clone(), ..Rules::default() }
+    }
+
+    /// Ids of facts that carried over and are offered now.
+    pub(crate) fn offered(&self) -> BTreeSet<String> {
+        self.carried.iter().map(|entry| entry.fact_id.clone()).collect()
+    }
+
+    /// Facts acted on as taken back.
+    pub(crate) fn retracted(&self) -> BTreeSet<String> {
+        self.partition.act.iter().map(|fact| fact.id.clone()).collect()
+    }
+}
+
+/// Reads the plan. The inner error is a document that nobody can read.
+pub(super) fn read(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    id: &ModelId,
+    forced_full: bool,
+    may_read_models: bool,
+    now: Instant,
+) -> store::Result<Result<Plan, Unreadable>> {
+    let model = Loaded::get(tx, bank, id)?;
+    let origins = load_provenance(tx, model.key())?;
+    let mode = match mode(&model, &origins, forced_full) {
+        Ok(mode) => mode,
+        Err(unreadable) => return Ok(Err(unreadable)),
+    };
+    let cutoff_seq = store::banks::by_key(tx, bank)?.write_seq;
+    let scope = Scope { up_to_seq: Some(cutoff_seq), ..search_scope(tx, bank, &model.scope)? };
+    let newest = store::freshness::newest(tx, bank, Some(cutoff_seq))?;
+    let newest = newest.within(&scope.types, &scope.tag_sets);
+    let watermark = crate::models::proposals::watermark(tx, bank, newest)?;
+    let delta = mode.effective == RefreshMode::Delta;
+    let after_seq = model.row.head.last_memory_seen_seq.filter(|_| delta);
+    let (cited_texts, partition) = retractions(tx, bank, &model)?;
+    let carried = carried(tx, bank, &model)?;
+    let seqs = guidance_seqs(tx, bank, &model)?;
+    let guidance = live_guidance(&model.guidance, |id| seqs.get(id).copied());
+    let window_scope = Scope { after_seq, ..scope };
+    let window_count =
+        store::freshness::count_newer(tx, &window_scope, after_seq.unwrap_or(0), READ_WHOLE + 1)?;
+    let window =
+        if delta { window(tx, bank, &window_scope, window_count, &carried)? } else { Vec::new() };
+    let sees_sibling = may_read_models && sees_sibling(tx, bank, &model)?;
+    let idle = plan_idle(&IdleInput {
+        mode: mode.effective,
+        scope_has_memory: newest.is_some(),
+        window_has_memory: window_count > 0,
+        has_carry_over: !carried.is_empty(),
+        has_retraction: delta && !partition.act.is_empty(),
+        sees_sibling,
+    });
+    let locks = provenance::locks(tx, model.key())?;
+    Ok(Ok(Plan {
+        mode,
+        idle,
+        cutoff_seq,
+        newest: watermark,
+        after_seq,
+        window_count,
+        window,
+        carried,
+        guidance,
+        origins,
+        partition,
+        cited_texts,
+        locks: locks.into_iter().map(|lock| lock.element).collect(),
+        started_at: now,
+        model,
+    }))
+}
+
+fn mode(model: &Loaded, origins: &Provenance, forced_full: bool) -> Result<ModePlan, Unreadable> {
+    let head = &model.row.head;
+    plan_mode(&ModeInput {
+        mode: model.trigger.mode,
+        forced_full,
+        content: &model.row.content,
+        placeholder: head.placeholder,
+        authored: model.is_authored(origins),
+        grounded: model.evidence.as_ref().is_some_and(|evidence| !evidence.based_on.is_empty()),
+        source_query: &head.source_query,
+        last_refreshed_source_query: head.last_refreshed_source_query.as_deref(),
+        // A stored structure that does not stand for its content is parsed anew, which cannot fail.
+        readable: true,
+        delta_failures: head.delta_failures,
+        delta_failure_limit: model.trigger.delta_failure_limit,
+        delta_failure_policy: model.trigger.delta_failure_policy,
+    })
+}
+
+/// What became of the cited facts, and their texts as cited.
+fn retractions(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    model: &Loaded,
+) -> store::Result<(HashMap<String, String>, Partition)> {
+    let cited = provenance::citations(tx, model.key())?;
+    let ids: Vec<MemoryId> = cited.iter().map(|row| row.memory.clone()).collect();
+    let live: HashMap<String, Memory> = memories::by_ids(tx, bank, &ids)?
+        .into_iter()
+        .map(|memory| (memory.id.0.clone(), memory))
+        .collect();
+    let stones: HashMap<String, store::tombstones::Tombstone> =
+        store::tombstones::of_memories(tx, bank, &ids)?
+            .into_iter()
+            .map(|stone| (stone.memory.0.clone(), stone))
+            .collect();
+    let standing = |id: &str| match (live.get(id), stones.get(id)) {
+        (memory, Some(stone)) => Standing::Tombstoned {
+            cause: fresh::cause(stone.cause),
+            in_scope: memory.is_some_and(|memory| {
+                memory.state == State::Valid
+                    && model.scope.keeps(&tag_set(&memory.tags), memory.fact_type)
+            }),
+            text: memory.filter(|m| m.state == State::Valid).map(|m| m.text.clone()),
+        },
+        (Some(memory), None) if memory.state == State::Valid => {
+            Standing::Live { text: memory.text.clone() }
+        }
+        _ => Standing::Missing,
+    };
+    let mut texts = HashMap::new();
+    let mut all = Vec::new();
+    for row in cited {
+        let now = standing(row.memory.as_str());
+        texts.insert(row.memory.0.clone(), row.text.clone());
+        let citation =
+            retract::Citation { id: row.memory.0, fact_type: row.fact_type, text: row.text };
+        all.push((citation, now));
+    }
+    let pending = store::freshness::is_pending(tx, bank)?;
+    Ok((texts, partition_retracted(&all, pending)))
+}
+
+/// Carried facts whose memory is still valid.
+fn carried(tx: &ReadTx<'_>, bank: BankKey, model: &Loaded) -> store::Result<Vec<CarryOver>> {
+    let ids: Vec<MemoryId> =
+        model.carry_over.iter().map(|entry| MemoryId(entry.fact_id.clone())).collect();
+    let valid: HashSet<String> = memories::by_ids(tx, bank, &ids)?
+        .into_iter()
+        .filter(|memory| memory.state == State::Valid)
+        .map(|memory| memory.id.0)
+        .collect();
+    Ok(model.carry_over.iter().filter(|entry| valid.contains(&entry.fact_id)).cloned().collect())
+}
+
+fn guidance_seqs(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    model: &Loaded,
+) -> store::Result<HashMap<String, i64>> {
+    let mut ids = Vec::new();
+    for entry in &model.guidance {
+        if let Guidance::Declined { fact_ids, .. } = entry {
+            ids.extend(fact_ids.iter().map(|id| MemoryId(id.clone())));
+        }
+    }
+    let found = memories::by_ids(tx, bank, &ids)?;
+    Ok(found.into_iter().map(|memory| (memory.id.0, memory.change_seq)).collect())
+}
+
+/// The memories of the window and the carried ones, oldest first.
+fn window(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    scope: &Scope,
+    count: u32,
+    carried: &[CarryOver],
+) -> store::Result<Vec<Memory>> {
+    let keys = if count > READ_WHOLE {
+        Vec::new()
+    } else {
+        store::reviews::newest_in(tx, scope, READ_WHOLE)?
+    };
+    let mut found = memories::by_keys(tx, &keys)?;
+    let ids: Vec<MemoryId> = carried
+        .iter()
+        .map(|entry| MemoryId(entry.fact_id.clone()))
+        .filter(|id| !found.iter().any(|memory| memory.id == *id))
+        .collect();
+    found.extend(memories::by_ids(tx, bank, &ids)?);
+    found.sort_by_key(|memory| memory.change_seq);
+    Ok(found)
+}
+
+/// Whether the run may read another model that says something.
+fn sees_sibling(tx: &ReadTx<'_>, bank: BankKey, model: &Loaded) -> store::Result<bool> {
+    if model.scope.exclude_mental_models {
+        return Ok(false);
+    }
+    let (others, _) = store::models::list(tx, bank, &store::tag_sets::TagSets::All, None, 1000)?;
+    Ok(others.iter().any(|other| {
+        other.version > 0 && !model.scope.exclude_mental_model_ids.contains(&other.id.0)
+    }))
+}
+
+/// Types of memories, for counts by type.
+pub(super) fn by_type<'a>(kinds: impl Iterator<Item = &'a str>) -> serde_json::Value {
+    let mut counts: std::collections::BTreeMap<&str, u32> = std::collections::BTreeMap::new();
+    for kind in kinds {
+        *counts.entry(kind).or_default() += 1;
+    }
+    crate::models::loaded::to_json(&counts)
+}

@@ -1,0 +1,365 @@
+//! Models as screens show them: rows with the one word for where each stands, details with blame and
+//! evidence. Reads only.
+
+use super::loaded::{Loaded, load_provenance, search_scope};
+use super::publish::tokens;
+use crate::fresh;
+use crate::report::Report;
+use crate::view::model::{
+    Author, BlockBlame, EvidenceItem, LastRun, ModelDetail, ModelRow, ModelState, OpenProposal,
+    ReviewMode, RunWarning,
+};
+use domain::cron::Cron;
+use domain::model::{Citation, Freshness};
+use domain::staleness::RefreshReason;
+use domain::{Instant, Json, MemoryId, ModelId, ProposalId, model};
+use std::collections::HashMap;
+use store::models::{ModelHead, Review, provenance};
+use store::operations::{
+    Operation, OperationFilter, OperationStatus, OperationType, list as list_operations,
+};
+use store::proposals::{ProposalHead, ProposalState};
+use store::{BankKey, ModelKey, ReadTx, memories, proposals};
+
+/// Newer memories are counted this far; the number decides nothing.
+pub(super) const NEWER_CAP: u32 = 100;
+/// Newer memories shown in a detail.
+const NEWER_SHOWN: u32 = 20;
+/// Failures in a row from which a person is needed (mental-models 12.5).
+const ATTENTION: u32 = 3;
+
+/// What rows need beside the models themselves, read once for a list.
+pub(super) struct Around {
+    fresh: HashMap<ModelKey, Freshness>,
+    queued: HashMap<ModelId, Vec<Operation>>,
+    waiting: HashMap<ModelKey, (ProposalHead, u32)>,
+    now: Instant,
+}
+
+impl Around {
+    pub(super) fn read(
+        tx: &ReadTx<'_>,
+        bank: BankKey,
+        heads: &[ModelHead],
+        now: Instant,
+    ) -> store::Result<Self> {
+        let filter = OperationFilter {
+            statuses: vec![OperationStatus::Pending, OperationStatus::Processing],
+            kind: Some(OperationType::RefreshMentalModel),
+            model: None,
+        };
+        let mut queued: HashMap<ModelId, Vec<Operation>> = HashMap::new();
+        for operation in list_operations(tx, bank, &filter, None, u32::MAX)?.0 {
+            if let Some(model) = operation.model.clone() {
+                queued.entry(model).or_default().push(operation);
+            }
+        }
+        let heads_waiting = proposals::list_waiting(tx, bank)?;
+        let keys: Vec<_> = heads_waiting.iter().map(|head| head.key).collect();
+        let counts = store::reviews::decidable(tx, &keys)?;
+        let waiting = heads_waiting
+            .into_iter()
+            .map(|head| {
+                let n = counts.get(&head.key).map_or(0, store::reviews::Counts::total);
+                (head.model, (head, n))
+            })
+            .collect();
+        Ok(Self { fresh: fresh::of_all(tx, bank, heads)?, queued, waiting, now })
+    }
+
+    fn freshness(&self, head: &ModelHead) -> Freshness {
+        self.fresh.get(&head.key).cloned().unwrap_or_default()
+    }
+
+    /// Where a model stands: the first word that fits, from the most urgent on.
+    fn state(&self, head: &ModelHead) -> (ModelState, Option<Instant>) {
+        let queued = self.queued.get(&head.id).map(Vec::as_slice).unwrap_or_default();
+        let parked = queued.iter().filter_map(|op| op.next_retry_at).find(|at| *at > self.now);
+        let is_held = |op: &Operation| op.held.is_some();
+        let is_due = |op: &Operation| {
+            op.status == OperationStatus::Processing
+                || (!is_held(op) && op.next_retry_at.is_none_or(|at| at <= self.now))
+        };
+        let proposal = self.waiting.get(&head.key).map(|(head, _)| head.state);
+        let fresh = self.freshness(head);
+        let has = |reason| fresh.refresh_reasons.contains(&reason);
+        let state = if queued.iter().any(is_due) {
+            ModelState::Refreshing
+        } else if proposal == Some(ProposalState::Conflicted) {
+            ModelState::Conflicted
+        } else if proposal.is_some() {
+            ModelState::WaitingForReview
+        } else if head.failure_streak >= ATTENTION || head.delta_failures >= ATTENTION {
+            ModelState::NeedsAttention
+        } else if head.failure_streak > 0 {
+            ModelState::Failed
+        } else if !queued.is_empty() {
+            ModelState::Parked
+        } else if has(RefreshReason::NeverRefreshed) {
+            ModelState::NeverRefreshed
+        } else if has(RefreshReason::ScopeChanged) {
+            ModelState::Behind
+        } else {
+            ModelState::Current
+        };
+        (state, parked)
+    }
+
+    /// The row of a model.
+    pub(super) fn row(
+        &self,
+        tx: &ReadTx<'_>,
+        bank: BankKey,
+        head: &ModelHead,
+    ) -> store::Result<ModelRow> {
+        let (state, parked_until) = self.state(head);
+        let newer = match state {
+            ModelState::Behind => {
+                let scope = search_scope(tx, bank, &fresh::scope_of(head))?;
+                let seen = head.last_memory_seen_seq.unwrap_or(0);
+                Some(store::freshness::count_newer(tx, &scope, seen, NEWER_CAP)?)
+            }
+            _ => None,
+        };
+        let trigger = domain::trigger::StatedTrigger::from_stored(&head.trigger).0.effective();
+        let reasons = self.freshness(head).refresh_reasons;
+        Ok(ModelRow {
+            id: head.id.clone(),
+            name: head.name.clone(),
+            source_query: head.source_query.clone(),
+            tags: head.tags.clone(),
+            state,
+            parked_until,
+            newer,
+            refresh_reasons: reasons.into_iter().map(reason_word).collect(),
+            mode: mode_word(trigger.mode).to_owned(),
+            refresh_cron: trigger.refresh_cron,
+            refresh_after_consolidation: trigger.refresh_after_consolidation,
+            review: match head.review {
+                Review::Auto => ReviewMode::Auto,
+                Review::Manual => ReviewMode::Manual,
+            },
+            version: head.version,
+            placeholder: head.placeholder,
+            last_refreshed_at: head.last_refreshed_at,
+            last_memory_seen_at: head.last_memory_seen_at,
+            open_proposal: self.waiting.get(&head.key).map(|(head, n)| OpenProposal {
+                id: head.id.clone(),
+                number: head.number,
+                operations: *n,
+            }),
+            document_tokens: head.document_tokens.unwrap_or(0),
+            max_tokens: head.max_tokens,
+            created_at: head.created_at,
+        })
+    }
+}
+
+fn reason_word(reason: RefreshReason) -> String {
+    match reason {
+        RefreshReason::NeverRefreshed => "never_refreshed",
+        RefreshReason::ScopeChanged => "scope_changed",
+        RefreshReason::GroundingRetracted => "grounding_retracted",
+        RefreshReason::QueryChanged => "query_changed",
+        RefreshReason::CarryOver => "carry_over",
+    }
+    .to_owned()
+}
+
+/// The word of a mode.
+pub(super) fn mode_word(mode: domain::trigger::RefreshMode) -> &'static str {
+    match mode {
+        domain::trigger::RefreshMode::Full => "full",
+        domain::trigger::RefreshMode::Delta => "delta",
+    }
+}
+
+/// A model with its document.
+pub(super) fn detail(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    id: &ModelId,
+    now: Instant,
+) -> store::Result<ModelDetail> {
+    let loaded = Loaded::get(tx, bank, id)?;
+    let head = &loaded.row.head;
+    let around = Around::read(tx, bank, std::slice::from_ref(head), now)?;
+    let mut row = around.row(tx, bank, head)?;
+    row.document_tokens = tokens(&loaded.row.content);
+    let cited: Vec<Citation> = loaded
+        .evidence
+        .iter()
+        .flat_map(|evidence| evidence.based_on.values().flatten())
+        .cloned()
+        .collect();
+    let cron = loaded.trigger.refresh_cron.as_deref().and_then(|text| Cron::parse(text).ok());
+    Ok(ModelDetail {
+        model: row,
+        blame: blame(tx, bank, &loaded)?,
+        based_on: evidence_items(tx, bank, &cited)?,
+        extractive: is_extractive(loaded.evidence.as_ref()),
+        newer: newer(tx, bank, &loaded)?,
+        last_run: loaded.row.last_run.as_ref().and_then(last_run),
+        structured_output: loaded
+            .evidence
+            .as_ref()
+            .and_then(|evidence| evidence.structured_output.clone()),
+        next_runs: cron.map(|cron| cron.next_runs(now, 5)).unwrap_or_default(),
+        stated_keys: loaded.stated.stated_keys(),
+        content: loaded.row.content,
+        structure: loaded.document,
+        trigger: loaded.trigger,
+    })
+}
+
+/// Whether a document was made without a language model: such evidence names no synthesis.
+pub(super) fn is_extractive(evidence: Option<&model::PublishedEvidence>) -> bool {
+    evidence.is_some_and(|evidence| evidence.text == super::refresh::EXTRACTIVE)
+}
+
+fn last_run(stored: &serde_json::Value) -> Option<LastRun> {
+    let run: model::LastRun = super::loaded::from_json(stored)?;
+    let report: Option<Report> = stored.get("report").and_then(super::loaded::from_json);
+    Some(LastRun {
+        operation: run.operation_id,
+        started_at: run.started_at,
+        finished_at: run.finished_at,
+        requested_mode: mode_word(run.requested_mode).to_owned(),
+        effective_mode: mode_word(run.effective_mode).to_owned(),
+        mode_fallback_reason: run.mode_fallback_reason.map(|reason| word_of(&reason)),
+        outcome: word_of(&run.outcome),
+        report,
+        warnings: run.warnings.into_iter().map(warning).collect(),
+        trace: run.trace,
+    })
+}
+
+/// The wire's word of a value that is one.
+pub(super) fn word_of<T: serde::Serialize>(value: &T) -> String {
+    super::loaded::to_json(value).as_str().unwrap_or_default().to_owned()
+}
+
+/// A warning for screens.
+pub(super) fn warning(warning: model::RunWarning) -> RunWarning {
+    RunWarning { code: warning.code, message: warning.text }
+}
+
+/// What a refresh would read, newest first.
+fn newer(tx: &ReadTx<'_>, bank: BankKey, loaded: &Loaded) -> store::Result<Vec<EvidenceItem>> {
+    let scope = search_scope(tx, bank, &loaded.scope)?;
+    let seen = loaded.row.head.last_memory_seen_seq.unwrap_or(0);
+    let scope = store::search::Scope { after_seq: Some(seen), ..scope };
+    let found = store::reviews::newest_in(tx, &scope, NEWER_SHOWN)?;
+    Ok(memories::by_keys(tx, &found)?.iter().map(item_of_memory).collect())
+}
+
+/// A memory as evidence.
+pub(super) fn item_of_memory(memory: &memories::Memory) -> EvidenceItem {
+    EvidenceItem {
+        id: memory.id.0.clone(),
+        text: memory.text.clone(),
+        kind: memory.fact_type.word().to_owned(),
+        context: memory.context.clone(),
+        occurred_start: memory.occurred_start,
+        mentioned_at: memory.mentioned_at,
+        document: memory.document_title.clone(),
+        first_cited_version: None,
+        gone: memory.state == memories::State::Invalidated,
+    }
+}
+
+/// Citations with what is known of their memories now. The text stays as it was read.
+pub(super) fn evidence_items(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    cited: &[Citation],
+) -> store::Result<Vec<EvidenceItem>> {
+    let is_memory = |cited: &&Citation| model::MEMORY_KINDS.contains(&cited.kind.as_str());
+    let ids: Vec<MemoryId> =
+        cited.iter().filter(is_memory).map(|cited| MemoryId(cited.id.clone())).collect();
+    let found: HashMap<String, memories::Memory> = memories::by_ids(tx, bank, &ids)?
+        .into_iter()
+        .map(|memory| (memory.id.0.clone(), memory))
+        .collect();
+    Ok(cited
+        .iter()
+        .map(|cited| {
+            let memory = found.get(&cited.id);
+            let valid = memory.is_some_and(|memory| memory.state == memories::State::Valid);
+            EvidenceItem {
+                id: cited.id.clone(),
+                text: cited.text.clone(),
+                kind: cited.kind.clone(),
+                context: cited.context.clone(),
+                occurred_start: cited.occurred_start,
+                mentioned_at: cited.mentioned_at,
+                document: memory.and_then(|memory| memory.document_title.clone()),
+                first_cited_version: cited.first_cited_version,
+                gone: is_memory(&cited) && !valid,
+            }
+        })
+        .collect())
+}
+
+/// Who wrote each block, in reading order.
+fn blame(tx: &ReadTx<'_>, bank: BankKey, loaded: &Loaded) -> store::Result<Vec<BlockBlame>> {
+    let model = loaded.key();
+    let origins = load_provenance(tx, model)?;
+    let rows: HashMap<String, provenance::BlockAuthor> = provenance::block_authors(tx, model)?
+        .into_iter()
+        .map(|row| (row.block.clone(), row))
+        .collect();
+    let mut known: HashMap<ProposalId, (OpenProposal, HashMap<String, u32>)> = HashMap::new();
+    let mut blame = Vec::new();
+    for block in loaded.document.blocks() {
+        let Some(row) = rows.get(&block.id) else { continue };
+        if let Some(id) = &row.proposal
+            && !known.contains_key(id)
+            && let Some(found) = numbered(tx, bank, id)?
+        {
+            known.insert(id.clone(), found);
+        }
+        let proposal = row.proposal.as_ref().and_then(|id| known.get(id));
+        let sources = origins.sources(&block.id).cloned().unwrap_or_default();
+        blame.push(BlockBlame {
+            block_id: block.id.clone(),
+            version: row.version,
+            at: row.at,
+            author: match row.author {
+                provenance::Author::Person => Author::Person,
+                provenance::Author::Run => Author::Run,
+                provenance::Author::Import => Author::Import,
+            },
+            proposal: proposal.map(|(open, _)| open.clone()),
+            operation: proposal
+                .zip(row.op.as_ref())
+                .and_then(|((_, numbers), op)| numbers.get(op).copied()),
+            sources: sources.into_iter().filter(|id| id != domain::provenance::PERSON).collect(),
+        });
+    }
+    Ok(blame)
+}
+
+/// A proposal by name, with the numbers of its operations; none if it is not kept any more.
+fn numbered(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    id: &ProposalId,
+) -> store::Result<Option<(OpenProposal, HashMap<String, u32>)>> {
+    let proposal = match proposals::get(tx, bank, id) {
+        Ok(proposal) => proposal,
+        Err(store::Error::NotFound { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let number = proposal.head.number;
+    let opened = super::proposals::convert::Opened::of(tx, proposal)?;
+    let numbers = super::proposals::numbers(&opened.ops, &opened.base, &opened.candidate);
+    let operations = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+    let open = OpenProposal { id: id.clone(), number, operations };
+    Ok(Some((open, numbers)))
+}
+
+/// Wraps a value for the boundary.
+pub(super) fn json(value: serde_json::Value) -> Json {
+    Json(value)
+}
