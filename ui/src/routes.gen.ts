@@ -11,9 +11,14 @@
 import { Route as rootRouteImport } from "./routes/__root";
 import { Route as IndexRouteImport } from "./routes/index";
 import { Route as BBankRouteImport } from "./routes/b.$bank";
+import { Route as BBankMemoriesImportRouteImport } from "./routes/b.$bank.memories.import";
+import { Route as BBankMemoriesRetainRouteImport } from "./routes/b.$bank.memories.retain";
+import { Route as BBankMemoriesChar123MemoryChar125RouteImport } from "./routes/b.$bank.memories.{-$memory}";
 import { Route as BBankModelsIndexRouteImport } from "./routes/b.$bank.models.index";
 import { Route as BBankModelsNewRouteImport } from "./routes/b.$bank.models.new";
+import { Route as BBankReflectChar123RunChar125RouteImport } from "./routes/b.$bank.reflect.{-$run}";
 import { Route as BBankReviewChar123ProposalChar125RouteImport } from "./routes/b.$bank.review.{-$proposal}";
+import { Route as BBankSettingsChar123PageChar125RouteImport } from "./routes/b.$bank.settings.{-$page}";
 import { Route as BBankModelsModelChar123TabChar125RouteImport } from "./routes/b.$bank.models.$model.{-$tab}";
 
 const IndexRoute = IndexRouteImport.update({
@@ -26,6 +31,22 @@ const BBankRoute = BBankRouteImport.update({
   path: "/b/$bank",
   getParentRoute: () => rootRouteImport,
 } as any);
+const BBankMemoriesImportRoute = BBankMemoriesImportRouteImport.update({
+  id: "/memories/import",
+  path: "/memories/import",
+  getParentRoute: () => BBankRoute,
+} as any);
+const BBankMemoriesRetainRoute = BBankMemoriesRetainRouteImport.update({
+  id: "/memories/retain",
+  path: "/memories/retain",
+  getParentRoute: () => BBankRoute,
+} as any);
+const BBankMemoriesChar123MemoryChar125Route =
+  BBankMemoriesChar123MemoryChar125RouteImport.update({
+    id: "/memories/{-$memory}",
+    path: "/memories/{-$memory}",
+    getParentRoute: () => BBankRoute,
+  } as any);
 const BBankModelsIndexRoute = BBankModelsIndexRouteImport.update({
   id: "/models/",
   path: "/models/",
@@ -36,10 +57,22 @@ const BBankModelsNewRoute = BBankModelsNewRouteImport.update({
   path: "/models/new",
   getParentRoute: () => BBankRoute,
 } as any);
+const BBankReflectChar123RunChar125Route =
+  BBankReflectChar123RunChar125RouteImport.update({
+    id: "/reflect/{-$run}",
+    path: "/reflect/{-$run}",
+    getParentRoute: () => BBankRoute,
+  } as any);
 const BBankReviewChar123ProposalChar125Route =
   BBankReviewChar123ProposalChar125RouteImport.update({
     id: "/review/{-$proposal}",
     path: "/review/{-$proposal}",
+    getParentRoute: () => BBankRoute,
+  } as any);
+const BBankSettingsChar123PageChar125Route =
+  BBankSettingsChar123PageChar125RouteImport.update({
+    id: "/settings/{-$page}",
+    path: "/settings/{-$page}",
     getParentRoute: () => BBankRoute,
   } as any);
 const BBankModelsModelChar123TabChar125Route =
@@ -52,16 +85,26 @@ const BBankModelsModelChar123TabChar125Route =
 export interface FileRoutesByFullPath {
   "/": typeof IndexRoute;
   "/b/$bank": typeof BBankRouteWithChildren;
+  "/b/$bank/memories/import": typeof BBankMemoriesImportRoute;
+  "/b/$bank/memories/retain": typeof BBankMemoriesRetainRoute;
+  "/b/$bank/memories/{-$memory}": typeof BBankMemoriesChar123MemoryChar125Route;
   "/b/$bank/models/new": typeof BBankModelsNewRoute;
+  "/b/$bank/reflect/{-$run}": typeof BBankReflectChar123RunChar125Route;
   "/b/$bank/review/{-$proposal}": typeof BBankReviewChar123ProposalChar125Route;
+  "/b/$bank/settings/{-$page}": typeof BBankSettingsChar123PageChar125Route;
   "/b/$bank/models/": typeof BBankModelsIndexRoute;
   "/b/$bank/models/$model/{-$tab}": typeof BBankModelsModelChar123TabChar125Route;
 }
 export interface FileRoutesByTo {
   "/": typeof IndexRoute;
   "/b/$bank": typeof BBankRouteWithChildren;
+  "/b/$bank/memories/import": typeof BBankMemoriesImportRoute;
+  "/b/$bank/memories/retain": typeof BBankMemoriesRetainRoute;
+  "/b/$bank/memories/{-$memory}": typeof BBankMemoriesChar123MemoryChar125Route;
   "/b/$bank/models/new": typeof BBankModelsNewRoute;
+  "/b/$bank/reflect/{-$run}": typeof BBankReflectChar123RunChar125Route;
   "/b/$bank/review/{-$proposal}": typeof BBankReviewChar123ProposalChar125Route;
+  "/b/$bank/settings/{-$page}": typeof BBankSettingsChar123PageChar125Route;
   "/b/$bank/models": typeof BBankModelsIndexRoute;
   "/b/$bank/models/$model/{-$tab}": typeof BBankModelsModelChar123TabChar125Route;
 }
@@ -69,8 +112,13 @@ export interface FileRoutesById {
   __root__: typeof rootRouteImport;
   "/": typeof IndexRoute;
   "/b/$bank": typeof BBankRouteWithChildren;
+  "/b/$bank/memories/import": typeof BBankMemoriesImportRoute;
+  "/b/$bank/memories/retain": typeof BBankMemoriesRetainRoute;
+  "/b/$bank/memories/{-$memory}": typeof BBankMemoriesChar123MemoryChar125Route;
   "/b/$bank/models/new": typeof BBankModelsNewRoute;
+  "/b/$bank/reflect/{-$run}": typeof BBankReflectChar123RunChar125Route;
   "/b/$bank/review/{-$proposal}": typeof BBankReviewChar123ProposalChar125Route;
+  "/b/$bank/settings/{-$page}": typeof BBankSettingsChar123PageChar125Route;
   "/b/$bank/models/": typeof BBankModelsIndexRoute;
   "/b/$bank/models/$model/{-$tab}": typeof BBankModelsModelChar123TabChar125Route;
 }
@@ -79,24 +127,39 @@ export interface FileRouteTypes {
   fullPaths:
     | "/"
     | "/b/$bank"
+    | "/b/$bank/memories/import"
+    | "/b/$bank/memories/retain"
+    | "/b/$bank/memories/{-$memory}"
     | "/b/$bank/models/new"
+    | "/b/$bank/reflect/{-$run}"
     | "/b/$bank/review/{-$proposal}"
+    | "/b/$bank/settings/{-$page}"
     | "/b/$bank/models/"
     | "/b/$bank/models/$model/{-$tab}";
   fileRoutesByTo: FileRoutesByTo;
   to:
     | "/"
     | "/b/$bank"
+    | "/b/$bank/memories/import"
+    | "/b/$bank/memories/retain"
+    | "/b/$bank/memories/{-$memory}"
     | "/b/$bank/models/new"
+    | "/b/$bank/reflect/{-$run}"
     | "/b/$bank/review/{-$proposal}"
+    | "/b/$bank/settings/{-$page}"
     | "/b/$bank/models"
     | "/b/$bank/models/$model/{-$tab}";
   id:
     | "__root__"
     | "/"
     | "/b/$bank"
+    | "/b/$bank/memories/import"
+    | "/b/$bank/memories/retain"
+    | "/b/$bank/memories/{-$memory}"
     | "/b/$bank/models/new"
+    | "/b/$bank/reflect/{-$run}"
     | "/b/$bank/review/{-$proposal}"
+    | "/b/$bank/settings/{-$page}"
     | "/b/$bank/models/"
     | "/b/$bank/models/$model/{-$tab}";
   fileRoutesById: FileRoutesById;
@@ -122,6 +185,27 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof BBankRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/b/$bank/memories/import": {
+      id: "/b/$bank/memories/import";
+      path: "/memories/import";
+      fullPath: "/b/$bank/memories/import";
+      preLoaderRoute: typeof BBankMemoriesImportRouteImport;
+      parentRoute: typeof BBankRoute;
+    };
+    "/b/$bank/memories/retain": {
+      id: "/b/$bank/memories/retain";
+      path: "/memories/retain";
+      fullPath: "/b/$bank/memories/retain";
+      preLoaderRoute: typeof BBankMemoriesRetainRouteImport;
+      parentRoute: typeof BBankRoute;
+    };
+    "/b/$bank/memories/{-$memory}": {
+      id: "/b/$bank/memories/{-$memory}";
+      path: "/memories/{-$memory}";
+      fullPath: "/b/$bank/memories/{-$memory}";
+      preLoaderRoute: typeof BBankMemoriesChar123MemoryChar125RouteImport;
+      parentRoute: typeof BBankRoute;
+    };
     "/b/$bank/models/": {
       id: "/b/$bank/models/";
       path: "/models";
@@ -136,11 +220,25 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof BBankModelsNewRouteImport;
       parentRoute: typeof BBankRoute;
     };
+    "/b/$bank/reflect/{-$run}": {
+      id: "/b/$bank/reflect/{-$run}";
+      path: "/reflect/{-$run}";
+      fullPath: "/b/$bank/reflect/{-$run}";
+      preLoaderRoute: typeof BBankReflectChar123RunChar125RouteImport;
+      parentRoute: typeof BBankRoute;
+    };
     "/b/$bank/review/{-$proposal}": {
       id: "/b/$bank/review/{-$proposal}";
       path: "/review/{-$proposal}";
       fullPath: "/b/$bank/review/{-$proposal}";
       preLoaderRoute: typeof BBankReviewChar123ProposalChar125RouteImport;
+      parentRoute: typeof BBankRoute;
+    };
+    "/b/$bank/settings/{-$page}": {
+      id: "/b/$bank/settings/{-$page}";
+      path: "/settings/{-$page}";
+      fullPath: "/b/$bank/settings/{-$page}";
+      preLoaderRoute: typeof BBankSettingsChar123PageChar125RouteImport;
       parentRoute: typeof BBankRoute;
     };
     "/b/$bank/models/$model/{-$tab}": {
@@ -154,16 +252,27 @@ declare module "@tanstack/react-router" {
 }
 
 interface BBankRouteChildren {
+  BBankMemoriesImportRoute: typeof BBankMemoriesImportRoute;
+  BBankMemoriesRetainRoute: typeof BBankMemoriesRetainRoute;
+  BBankMemoriesChar123MemoryChar125Route: typeof BBankMemoriesChar123MemoryChar125Route;
   BBankModelsNewRoute: typeof BBankModelsNewRoute;
+  BBankReflectChar123RunChar125Route: typeof BBankReflectChar123RunChar125Route;
   BBankReviewChar123ProposalChar125Route: typeof BBankReviewChar123ProposalChar125Route;
+  BBankSettingsChar123PageChar125Route: typeof BBankSettingsChar123PageChar125Route;
   BBankModelsIndexRoute: typeof BBankModelsIndexRoute;
   BBankModelsModelChar123TabChar125Route: typeof BBankModelsModelChar123TabChar125Route;
 }
 
 const BBankRouteChildren: BBankRouteChildren = {
+  BBankMemoriesImportRoute: BBankMemoriesImportRoute,
+  BBankMemoriesRetainRoute: BBankMemoriesRetainRoute,
+  BBankMemoriesChar123MemoryChar125Route:
+    BBankMemoriesChar123MemoryChar125Route,
   BBankModelsNewRoute: BBankModelsNewRoute,
+  BBankReflectChar123RunChar125Route: BBankReflectChar123RunChar125Route,
   BBankReviewChar123ProposalChar125Route:
     BBankReviewChar123ProposalChar125Route,
+  BBankSettingsChar123PageChar125Route: BBankSettingsChar123PageChar125Route,
   BBankModelsIndexRoute: BBankModelsIndexRoute,
   BBankModelsModelChar123TabChar125Route:
     BBankModelsModelChar123TabChar125Route,

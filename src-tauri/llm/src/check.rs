@@ -88,7 +88,7 @@ impl Run<'_> {
     /// Sends a request. An error that would spoil the other lines too is an error; one that is
     /// the answer to the question is the inner one.
     async fn ask(
-        &self,
+        &mut self,
         req: ChatRequest,
         out: &mut dyn ChatSink,
     ) -> Result<Result<ChatReply, Error>, Error> {

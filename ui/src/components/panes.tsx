@@ -2,14 +2,16 @@ import type { ReactNode } from "react";
 import { Group, Panel, Separator, useDefaultLayout } from "react-resizable-panels";
 import { cn } from "~/lib/cn";
 
-/** Panes side by side with edges that can be dragged or moved with arrows; widths are kept. */
+/** Panes side by side, or stacked, with edges that can be dragged or moved with arrows; sizes are kept. */
 export function Panes({
   id,
   panes,
+  stacked = false,
   children,
 }: {
   id: string;
   panes: string[];
+  stacked?: boolean;
   children: ReactNode;
 }) {
   const { defaultLayout, onLayoutChanged } = useDefaultLayout({
@@ -19,7 +21,7 @@ export function Panes({
   });
   return (
     <Group
-      orientation="horizontal"
+      orientation={stacked ? "vertical" : "horizontal"}
       defaultLayout={defaultLayout}
       onLayoutChanged={onLayoutChanged}
       className="min-h-0 min-w-0 flex-1"
@@ -79,11 +81,14 @@ export function Pane({
   );
 }
 
-export function PaneEdge({ label }: { label: string }) {
+export function PaneEdge({ label, stacked = false }: { label: string; stacked?: boolean }) {
   return (
     <Separator
       aria-label={label}
-      className="relative w-px bg-line outline-none after:absolute after:inset-y-0 after:-inset-x-1 after:z-1 focus-visible:bg-focus focus-visible:after:bg-focus data-[separator=active]:bg-focus data-[separator=hover]:bg-control"
+      className={cn(
+        "relative bg-line outline-none after:absolute after:z-1 focus-visible:bg-focus focus-visible:after:bg-focus data-[separator=active]:bg-focus data-[separator=hover]:bg-control",
+        stacked ? "h-px after:inset-x-0 after:-inset-y-1" : "w-px after:inset-y-0 after:-inset-x-1",
+      )}
     />
   );
 }

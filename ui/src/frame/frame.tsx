@@ -40,6 +40,16 @@ export function Frame({ bank, children }: { bank: BankId; children: ReactNode })
         search: {},
       }),
     "go.models": () => void navigate({ to: "/b/$bank/models", params: { bank } }),
+    "go.memories": () =>
+      void navigate({
+        to: "/b/$bank/memories/{-$memory}",
+        params: { bank, memory: undefined },
+        search: {},
+      }),
+    "go.settings": () =>
+      void navigate({ to: "/b/$bank/settings/{-$page}", params: { bank, page: undefined } }),
+    "go.reflect": () =>
+      void navigate({ to: "/b/$bank/reflect/{-$run}", params: { bank, run: undefined } }),
   });
 
   return (

@@ -189,6 +189,18 @@ function Hits({
         to: "/b/$bank/models/$model/{-$tab}",
         params: { bank, model: hit.id as ModelId, tab: undefined },
       });
+    } else if (hit.kind === "memory") {
+      void navigate({
+        to: "/b/$bank/memories/{-$memory}",
+        params: { bank, memory: hit.id },
+        search: {},
+      });
+    } else if (hit.kind === "document") {
+      void navigate({
+        to: "/b/$bank/memories/{-$memory}",
+        params: { bank, memory: undefined },
+        search: { q: `doc:"${hit.title}"` },
+      });
     } else if (hit.kind === "bank") {
       void navigate({
         to: "/b/$bank/review/{-$proposal}",

@@ -1,5 +1,12 @@
 import { Link } from "@tanstack/react-router";
-import { FileText, Inbox, type LucideIcon } from "lucide-react";
+import {
+  Database,
+  FileText,
+  Inbox,
+  type LucideIcon,
+  MessageSquareQuote,
+  Settings,
+} from "lucide-react";
 import { Icon } from "~/components/icon";
 import { cn } from "~/lib/cn";
 import type { BankId } from "~/platform/bindings";
@@ -7,7 +14,12 @@ import { useRead } from "~/platform/cache";
 import { strings } from "./strings";
 
 interface Entry {
-  to: "/b/$bank/review/{-$proposal}" | "/b/$bank/models";
+  to:
+    | "/b/$bank/review/{-$proposal}"
+    | "/b/$bank/models"
+    | "/b/$bank/reflect/{-$run}"
+    | "/b/$bank/memories/{-$memory}"
+    | "/b/$bank/settings/{-$page}";
   label: string;
   icon: LucideIcon;
 }
@@ -17,7 +29,10 @@ const groups: Entry[][] = [
   [
     { to: "/b/$bank/review/{-$proposal}", label: "Review", icon: Inbox },
     { to: "/b/$bank/models", label: "Models", icon: FileText },
+    { to: "/b/$bank/reflect/{-$run}", label: "Reflect", icon: MessageSquareQuote },
   ],
+  [{ to: "/b/$bank/memories/{-$memory}", label: "Memories", icon: Database }],
+  [{ to: "/b/$bank/settings/{-$page}", label: "Settings", icon: Settings }],
 ];
 
 /** The screens of a bank, each with its word. */
@@ -48,7 +63,13 @@ export function Rail({
             <Link
               key={to}
               to={to}
-              params={{ bank, proposal: undefined }}
+              params={{
+                bank,
+                proposal: undefined,
+                run: undefined,
+                memory: undefined,
+                page: undefined,
+              }}
               search={{}}
               data-plain
               onClick={onGone}

@@ -17,7 +17,7 @@ export interface CommandSpec {
   keysOnly?: boolean;
 }
 
-export type Group = "Everywhere" | "Go to" | "Review" | "Models" | "Model";
+export type Group = "Everywhere" | "Go to" | "Review" | "Models" | "Model" | "Reflect" | "Memories";
 
 const commands = {
   "app.palette": {
@@ -41,6 +41,9 @@ const commands = {
 
   "go.review": { words: "Review", group: "Go to", keys: ["g r"] },
   "go.models": { words: "Models", group: "Go to", keys: ["g m"] },
+  "go.reflect": { words: "Reflect", group: "Go to", keys: ["g f"] },
+  "go.memories": { words: "Memories", group: "Go to", keys: ["g y"] },
+  "go.settings": { words: "Settings", group: "Go to", keys: ["g s", "mod+,"] },
 
   "models.new": { words: "New model", group: "Models", keys: ["n"] },
   "models.filter": { words: "Filter models", group: "Models", keys: ["/"], keysOnly: true },
@@ -93,10 +96,43 @@ const commands = {
   "review.undo": { words: "Undo the last decision", group: "Review", keys: ["z", "mod+z"] },
   "review.approve": { words: "Approve what is accepted", group: "Review", keys: ["mod+enter"] },
   "review.rejectAll": { words: "Reject the proposal…", group: "Review", keys: ["mod+backspace"] },
+
+  "reflect.ask": { words: "Ask the question", group: "Reflect", keys: ["mod+enter"] },
+  "reflect.stop": { words: "Stop", group: "Reflect", keys: ["escape"] },
+  "reflect.new": { words: "New question", group: "Reflect", keys: ["n"] },
+  "reflect.citation": { words: "Next citation", group: "Reflect", keys: ["c"] },
+  "reflect.save": { words: "Save as mental model", group: "Reflect", keys: ["s"] },
+  "reflect.tab1": { words: "Evidence: world", group: "Reflect", keys: ["1"], keysOnly: true },
+  "reflect.tab2": { words: "Evidence: experience", group: "Reflect", keys: ["2"], keysOnly: true },
+  "reflect.tab3": {
+    words: "Evidence: observations",
+    group: "Reflect",
+    keys: ["3"],
+    keysOnly: true,
+  },
+  "reflect.tab4": { words: "Evidence: models", group: "Reflect", keys: ["4"], keysOnly: true },
+  "reflect.tab5": { words: "Evidence: directives", group: "Reflect", keys: ["5"], keysOnly: true },
+
+  "memories.filter": { words: "Filter memories", group: "Memories", keys: ["/"], keysOnly: true },
+  "memories.add": { words: "Add a fact", group: "Memories", keys: ["n"] },
+  "memories.retain": { words: "Keep a text", group: "Memories", keys: ["shift+t"] },
+  "memories.import": { words: "Import files", group: "Memories", keys: ["i"] },
+  "memories.mode": { words: "Exact words or recall", group: "Memories", keys: ["m"] },
+  "memories.edit": { words: "Edit this fact", group: "Memories", keys: ["e"] },
+  "memories.invalidate": { words: "Invalidate or restore", group: "Memories", keys: ["x"] },
+  "memories.delete": { words: "Delete this memory…", group: "Memories", keys: ["mod+backspace"] },
 } as const satisfies Record<string, CommandSpec>;
 
 export type CommandId = keyof typeof commands;
 
 export const COMMANDS: Readonly<Record<CommandId, CommandSpec>> = commands;
 
-export const GROUPS: readonly Group[] = ["Review", "Models", "Model", "Go to", "Everywhere"];
+export const GROUPS: readonly Group[] = [
+  "Review",
+  "Models",
+  "Model",
+  "Reflect",
+  "Memories",
+  "Go to",
+  "Everywhere",
+];

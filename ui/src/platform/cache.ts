@@ -4,16 +4,19 @@
  * a `changed` event or a finished write names tags, and every open screen refetches what it shows.
  */
 import {
+  type InfiniteData,
   keepPreviousData,
   QueryClient,
+  type UseInfiniteQueryResult,
   type UseMutationResult,
   type UseQueryResult,
+  useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect } from "react";
-import type { BankId, CacheTag, Changed, Report } from "./bindings";
+import type { BankId, CacheTag, Changed, MemoryFilter, MemoryPage, Report } from "./bindings";
 import { toReport } from "./errors";
 import { type Commands, usePlatform } from "./index";
 import { READS, type ReadName, WRITES, type WriteName } from "./tags";
@@ -33,6 +36,23 @@ export function useRead<N extends ReadName>(
     queryFn: () => invoke(commands, name, args as Args<N>),
     enabled: args !== null,
     placeholderData: options.keepPrevious ? keepPreviousData : undefined,
+  });
+}
+
+/** The memories of a filter, page by page; what was shown stays until the answer to a new filter. */
+export function useMemoryPages(
+  bank: BankId,
+  filter: MemoryFilter | null,
+): UseInfiniteQueryResult<InfiniteData<MemoryPage>, Report> {
+  const { commands } = usePlatform();
+  return useInfiniteQuery({
+    queryKey: ["listMemories", bank, filter],
+    queryFn: ({ pageParam }) =>
+      invoke(commands, "listMemories", [bank, filter as MemoryFilter, pageParam]),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ page }) => page.next,
+    enabled: filter !== null,
+    placeholderData: keepPreviousData,
   });
 }
 

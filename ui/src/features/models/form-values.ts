@@ -20,13 +20,19 @@ export interface FormValues {
 
 const kinds: FactType[] = ["world", "experience", "observation"];
 
-export function emptyValues(template: string | undefined): FormValues {
+/** What is already known about a model that is to be made: a question that was asked, its tags. */
+export interface Given {
+  question?: string | undefined;
+  tags?: string[] | undefined;
+}
+
+export function emptyValues(template: string | undefined, given: Given = {}): FormValues {
   const chosen = list.templates.find(({ id }) => id === template);
   const preset = strings.presets.some(({ value }) => value === chosen?.cron);
   return {
     name: chosen?.name ?? "",
-    question: chosen?.question ?? "",
-    tags: "",
+    question: given.question ?? chosen?.question ?? "",
+    tags: given.tags?.join(", ") ?? "",
     size: 2048,
     when: chosen?.cron ? "schedule" : chosen?.after ? "after" : "manual",
     cron: chosen?.cron ? (preset ? chosen.cron : "own") : "0 7 * * *",

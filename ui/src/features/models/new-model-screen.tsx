@@ -8,14 +8,22 @@ import { useCommands } from "~/keys/use-commands";
 import type { BankId } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
 import { strings } from "./form-strings";
-import { emptyValues, type FormValues, newModelOf } from "./form-values";
+import { emptyValues, type FormValues, type Given, newModelOf } from "./form-values";
 import { ModelFields, useFieldFaults } from "./model-form";
 import { Reach } from "./reach";
 import { Summary } from "./summary";
 
 /** Makes a model: a page, not a dialog, with what it will do at the side. */
-export function NewModelScreen({ bank, template }: { bank: BankId; template: string | undefined }) {
-  const form = useForm<FormValues>({ defaultValues: emptyValues(template) });
+export function NewModelScreen({
+  bank,
+  template,
+  given,
+}: {
+  bank: BankId;
+  template: string | undefined;
+  given?: Given;
+}) {
+  const form = useForm<FormValues>({ defaultValues: emptyValues(template, given) });
   const create = useWrite("createModel");
   const navigate = useNavigate();
   useFieldFaults(form, create.error);

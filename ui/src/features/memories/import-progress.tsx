@@ -1,0 +1,181 @@
+import { Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { Button } from "~/components/button";
+import { Meter } from "~/components/meter";
+import { ReportCard } from "~/components/report";
+import { ScrollText } from "~/components/scroll";
+import { SkeletonRows } from "~/components/skeleton";
+import { Stack } from "~/components/stack";
+import { StateMark, StateWord } from "~/components/state";
+import { usePlatform } from "~/platform";
+import type { BankId, JsonValue, OperationId, OperationRow, Progress } from "~/platform/bindings";
+import { useRead, useWrite } from "~/platform/cache";
+import { toReport } from "~/platform/errors";
+import { strings } from "./import-strings";
+
+/** What an import leaves in the record of its operation. */
+interface ImportResult {
+  documents?: number;
+  facts?: number;
+  /** Lines and files that could not be read; `line` counts from 1. */
+  skipped?: { file: string; line: number | null; reason: string }[];
+}
+
+/** An import on its way, and what came of it. */
+export function ImportProgress({
+  bank,
+  id,
+  onAnother,
+  onLeave,
+}: {
+  bank: BankId;
+  id: OperationId;
+  onAnother: () => void;
+  onLeave: () => void;
+}) {
+  const rows = useRead("listOperations", [bank]);
+  const row = rows.data?.find((each) => each.id === id);
+  const live = useLive(id);
+  if (rows.error)
+    return <ReportCard className="m-4" report={rows.error} onRetry={() => void rows.refetch()} />;
+  return (
+    <>
+      <ScrollText label={strings.progress} className="px-4">
+        <div className="mx-auto w-full max-w-[47.5rem] py-6">
+          {row ? <State row={row} progress={live ?? row.progress} /> : <SkeletonRows rows={2} />}
+        </div>
+      </ScrollText>
+      <div className="flex min-h-(--foot) shrink-0 items-center gap-2 border-line border-t bg-sunken px-4">
+        <Button onClick={onAnother}>{strings.another}</Button>
+        <span className="ml-auto flex gap-2">
+          {row?.status === "completed" && (
+            <Button asChild>
+              <Link to="/b/$bank/models/new" params={{ bank }} search={{}} data-plain>
+                {strings.makeModel}
+              </Link>
+            </Button>
+          )}
+          <Button kind="primary" onClick={onLeave}>
+            {strings.see}
+          </Button>
+        </span>
+      </div>
+    </>
+  );
+}
+
+function State({ row, progress }: { row: OperationRow; progress: Progress | null }) {
+  const cancel = useWrite("cancelOperation");
+  const retry = useWrite("retryOperation");
+  if (row.status === "pending" || row.status === "processing") {
+    const known = progress?.processed != null && progress.total != null;
+    const stage = progress ? (strings.stages[progress.stage] ?? progress.stage) : strings.waiting;
+    return (
+      <div className="grid gap-2">
+        <div className="flex items-center gap-2">
+          <StateMark mark={row.status === "pending" ? "pause" : "turning"} tone="accent" />
+          <p role="status" className="min-w-0 flex-1 truncate">
+            {row.held_reason
+              ? `${strings.held}: ${row.held_reason.replaceAll("_", " ")}`
+              : (progress?.detail ?? stage)}
+          </p>
+          {known && (
+            <span className="text-muted">
+              {strings.ofTotal(progress.processed ?? 0, progress.total ?? 0)}
+            </span>
+          )}
+          <Button size="small" onClick={() => cancel.mutate([row.bank, row.id])}>
+            {strings.stop}
+          </Button>
+        </div>
+        {known && (
+          <Meter value={progress.processed ?? 0} of={progress.total ?? 0} className="w-full" />
+        )}
+      </div>
+    );
+  }
+  if (row.status === "cancelled")
+    return (
+      <StateWord mark="ring" tone="muted">
+        {strings.cancelled}
+      </StateWord>
+    );
+  if (row.status === "failed")
+    return (
+      <ReportCard
+        report={{
+          ...toReport(row.error_reason),
+          code: "import_invalid",
+          reason: row.error_reason ?? "",
+          message: row.error_message ?? strings.failed,
+          hint: null,
+          detail: null,
+        }}
+        onRetry={() => retry.mutate([row.bank, row.id])}
+      />
+    );
+  return <Result result={resultOf(row.result)} />;
+}
+
+function Result({ result }: { result: ImportResult }) {
+  const skipped = result.skipped ?? [];
+  return (
+    <div className="grid gap-4">
+      <div>
+        <StateWord mark="tick" tone="ok" className="type-title">
+          {strings.done}
+        </StateWord>
+        <p role="status" className="mt-1 text-muted">
+          {strings.result(result.documents ?? 0, result.facts ?? 0)}
+        </p>
+      </div>
+      {skipped.length > 0 && (
+        <section
+          className="rounded-md border border-line"
+          aria-label={strings.skipped(skipped.length)}
+        >
+          <h2 className="type-strong flex items-center gap-2 border-line border-b px-3 py-2">
+            <StateMark mark="triangle" tone="warn" />
+            {strings.skipped(skipped.length)}
+          </h2>
+          <div className="flex max-h-80">
+            <Stack
+              label={strings.skipped(skipped.length)}
+              items={skipped}
+              keyOf={(each) => `${each.file}:${each.line}:${each.reason}`}
+              current={-1}
+              moved={0}
+              height={3}
+            >
+              {({ file, line, reason }) => (
+                <div className="px-3 py-1.5">
+                  <p className="type-small truncate text-faint">{strings.skippedAt(file, line)}</p>
+                  <p>{reason}</p>
+                </div>
+              )}
+            </Stack>
+          </div>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function resultOf(value: JsonValue): ImportResult {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as unknown as ImportResult)
+    : {};
+}
+
+/** The newest progress of one operation. */
+function useLive(id: OperationId): Progress | null {
+  const platform = usePlatform();
+  const [progress, setProgress] = useState<Progress | null>(null);
+  useEffect(() => {
+    setProgress(null);
+    return platform.onProgress((news) => {
+      if (news.id === id) setProgress(news.progress);
+    });
+  }, [platform, id]);
+  return progress;
+}

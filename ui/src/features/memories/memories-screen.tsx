@@ -1,0 +1,146 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { Pane, PaneEdge, Panes } from "~/components/panes";
+import { say } from "~/components/toast";
+import { useCommands } from "~/keys/use-commands";
+import { useNarrow } from "~/lib/use-narrow";
+import type { BankId, FactType, MemoryId } from "~/platform/bindings";
+import { useRead, useWrite } from "~/platform/cache";
+import { FactDialog } from "./fact-dialog";
+import { MemoriesList } from "./memories-list";
+import { MemoryPane } from "./memory-detail";
+import { DeleteDialog, InvalidateDialog } from "./memory-dialogs";
+import { strings } from "./strings";
+import { type Mode, useFound } from "./use-found";
+
+export interface MemoriesView {
+  /** Words and tokens. */
+  text: string;
+  segment: FactType | null;
+  mode: Mode;
+  /** Whether the dialog that adds a fact opens at once. */
+  add: boolean;
+}
+
+type Dialog = "add" | "edit" | "invalidate" | "delete" | null;
+
+/** See, find and correct what the bank knows. */
+export function MemoriesScreen({
+  bank,
+  memory,
+  view,
+  onMemory,
+  onView,
+}: {
+  bank: BankId;
+  memory: MemoryId | null;
+  view: MemoriesView;
+  onMemory: (id: MemoryId | null) => void;
+  onView: (view: MemoriesView) => void;
+}) {
+  const narrow = useNarrow();
+  const navigate = useNavigate();
+  const [dialog, setDialog] = useState<Dialog>(view.add ? "add" : null);
+  const found = useFound(bank, view.text, view.segment, view.mode);
+  const detail = useRead("getMemory", memory ? [bank, memory] : null).data;
+  const restore = useWrite("restoreMemory");
+
+  useEffect(() => {
+    if (view.add) setDialog("add");
+  }, [view.add]);
+  const close = () => {
+    setDialog(null);
+    if (view.add) onView({ ...view, add: false });
+  };
+
+  const acts = {
+    edit: () => setDialog("edit"),
+    invalidate: () => setDialog("invalidate"),
+    restore: () => {
+      if (memory)
+        restore.mutate([bank, memory], { onSuccess: () => say(strings.invalidate.restored) });
+    },
+    remove: () => setDialog("delete"),
+  };
+  const chosen = detail?.memory;
+  const valid = chosen?.state === "valid";
+  useCommands({
+    "memories.filter": () => document.getElementById("memories-filter")?.focus(),
+    "memories.add": () => setDialog("add"),
+    "memories.import": () => void navigate({ to: "/b/$bank/memories/import", params: { bank } }),
+    "memories.retain": () => void navigate({ to: "/b/$bank/memories/retain", params: { bank } }),
+    "memories.mode": () => onView({ ...view, mode: view.mode === "recall" ? "words" : "recall" }),
+    ...(chosen && {
+      "memories.delete": acts.remove,
+      ...(valid && chosen.fact_type !== "observation" && { "memories.edit": acts.edit }),
+      "memories.invalidate": valid ? acts.invalidate : acts.restore,
+    }),
+  });
+
+  // Where there is no room beside the list, an opened memory takes its place.
+  const covers = narrow && memory !== null;
+  const pane = memory && (
+    <MemoryPane
+      key={memory}
+      bank={bank}
+      id={memory}
+      hit={found.hitOf(memory)}
+      acts={acts}
+      onOpen={onMemory}
+      onClose={narrow ? () => onMemory(null) : null}
+    />
+  );
+  return (
+    <>
+      <Panes
+        id={narrow ? "memories-narrow" : "memories"}
+        panes={narrow ? ["one"] : ["list", "detail"]}
+      >
+        {covers ? (
+          <Pane id="one" label={strings.detail.label}>
+            {pane}
+          </Pane>
+        ) : (
+          <Pane id={narrow ? "one" : "list"} label={strings.list}>
+            <MemoriesList
+              bank={bank}
+              found={found}
+              view={view}
+              onView={onView}
+              active={memory}
+              onActive={onMemory}
+              onAdd={() => setDialog("add")}
+            />
+          </Pane>
+        )}
+        {!narrow && (
+          <>
+            <PaneEdge label={strings.detailEdge} />
+            <Pane
+              id="detail"
+              as="aside"
+              label={strings.detail.label}
+              width="23.5rem"
+              min="16rem"
+              max="40rem"
+            >
+              {pane ?? <p className="p-4 text-pretty text-faint">{strings.detail.none}</p>}
+            </Pane>
+          </>
+        )}
+      </Panes>
+      {dialog === "add" && (
+        <FactDialog bank={bank} memory={null} onClose={close} onMade={onMemory} />
+      )}
+      {dialog === "edit" && chosen && (
+        <FactDialog bank={bank} memory={chosen} onClose={close} onMade={onMemory} />
+      )}
+      {dialog === "invalidate" && memory && (
+        <InvalidateDialog bank={bank} id={memory} onClose={close} />
+      )}
+      {dialog === "delete" && memory && (
+        <DeleteDialog bank={bank} id={memory} onClose={close} onDeleted={() => onMemory(null)} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+/** What is asked beside the question, as the row of options holds it. */
+import type { Budget, FactType, ReflectInput, TagsMatch } from "~/platform/bindings";
+
+export interface Options {
+  budget: Budget;
+  /** Null for the usual size. */
+  tokens: number | null;
+  tags: string[];
+  match: TagsMatch;
+  kinds: FactType[];
+  excludeModels: boolean;
+}
+
+export const allKinds: FactType[] = ["world", "experience", "observation"];
+
+export const usual: Options = {
+  budget: "low",
+  tokens: null,
+  tags: [],
+  match: "any",
+  kinds: allKinds,
+  excludeModels: false,
+};
+
+export function inputOf(query: string, options: Options): ReflectInput {
+  return {
+    query: query.trim(),
+    budget: options.budget,
+    max_tokens: options.tokens,
+    tags: options.tags.length > 0 ? options.tags : null,
+    tags_match: options.tags.length > 0 ? options.match : null,
+    fact_types: options.kinds.length === allKinds.length ? null : options.kinds,
+    exclude_mental_models: options.excludeModels,
+  };
+}
+
+const matches: TagsMatch[] = ["any", "all", "any_strict", "all_strict", "exact"];
+
+export function optionsOf(input: ReflectInput): Options {
+  return {
+    budget: input.budget ?? usual.budget,
+    tokens: input.max_tokens ?? null,
+    tags: input.tags ?? [],
+    match: matches.find((each) => each === input.tags_match) ?? "any",
+    kinds: input.fact_types ?? allKinds,
+    excludeModels: input.exclude_mental_models ?? false,
+  };
+}
+
+/** `a, #b` as tags, each once. */
+export const tagsIn = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(",")
+      .map((tag) => tag.trim().replace(/^#/, ""))
+      .filter((tag) => tag !== ""),
+  ),
+];

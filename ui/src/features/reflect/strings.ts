@@ -1,0 +1,227 @@
+import { plural } from "~/lib/format";
+import type { Budget, ErrorCode, FactType, TagsMatch, ToolCallStatus } from "~/platform/bindings";
+
+/** Words of the screen of questions. */
+export const strings = {
+  title: "Reflect",
+  questions: "Questions",
+  newQuestion: "New question",
+  earlier: "Earlier questions",
+  noEarlier: "Questions you ask are kept here, with their answers and how they came about.",
+  question: "Question",
+  placeholder: "Ask this bank something",
+  ask: "Ask",
+  askAgain: "Ask again",
+  stop: "Stop",
+  empty: "Write a question first.",
+  work: "Answer and evidence",
+  evidenceEdge: "Width of the evidence",
+  stripEdge: "Width of the questions",
+  traceEdge: "Height of the trace",
+
+  options: {
+    label: "Options",
+    budget: "Budget",
+    budgets: { low: "low", mid: "mid", high: "high" } satisfies Record<Budget, string>,
+    budgetHelp: {
+      low: "A few searches, quickest.",
+      mid: "What most questions need.",
+      high: "Looks further before it answers.",
+    } satisfies Record<Budget, string>,
+    tokens: "Answer up to",
+    tokensField: "Tokens of the answer at most",
+    tokensHelp: "From 64 to 16,384. Empty for the usual size.",
+    tokensShown: (tokens: number | null) =>
+      tokens === null ? "the usual size" : plural(tokens, "token"),
+    tags: "Tags",
+    tagsField: "Only memories with these tags",
+    tagsHelp: "Separated by commas. Empty reads everything.",
+    tagsShown: (tags: string[], match: TagsMatch) =>
+      tags.length === 0 ? "any" : `${tags.map((tag) => `#${tag}`).join(" ")}, ${matchWords[match]}`,
+    match: "How tags are compared",
+    kinds: "Kinds",
+    kindsField: "Kinds that are read",
+    kindsShown: (kinds: FactType[]) =>
+      kinds.length === 3 ? "all" : kinds.map((kind) => kindWords[kind].toLowerCase()).join(", "),
+    excludeModels: "Leave out mental models",
+    excludeHelp: "Answers from facts and observations alone.",
+    close: "Close",
+  },
+
+  sample: {
+    title: "Ask what the bank knows",
+    about:
+      "An answer names the memories that it rests on, sentence by sentence. You can look at each, and at how they were found.",
+    questions: "From this bank",
+    none: "This bank has no memories yet. Add some, then ask.",
+    toMemories: "Go to memories",
+  },
+
+  live: {
+    label: "Progress",
+    answer: "Answer so far",
+    starting: "Getting ready",
+    turn: (i: number, n: number) => `Turn ${i} of at most ${n}`,
+    model: "The language model is thinking",
+    tool: (tool: string, reason: string | null) => (reason ? `${tool}: ${reason}` : tool),
+    toolDone: (tool: string, results: number) => `${tool}, ${plural(results, "result")}`,
+    guard: {
+      no_evidence: "An answer without any search was sent back.",
+      stale_unverified: "An older document was not enough; facts are looked at as well.",
+      unsupported_negative: "“Nothing known” was not accepted before searching the facts.",
+      missing_argument: "The answer was incomplete and was sent back.",
+      uncited_answer: "The answer named no sources and was sent back.",
+    },
+    closing: {
+      done: "Writing the answer",
+      iterations: "The last turn is used; writing the answer",
+      text_stop: "Writing the answer",
+      context: "The window of the model is nearly full; writing the answer",
+    },
+    structured: "Filling the fields",
+    elapsed: (seconds: number) => `${seconds} s`,
+    tokens: (tokens: number) => plural(tokens, "token"),
+    done: "The answer is here.",
+    stopped: "Stopped.",
+    stopping: "Stopping",
+    elsewhere: "This question is still being answered.",
+  },
+
+  answer: {
+    label: "Answer",
+    source: (number: number, text: string) => `source ${number}: ${text}`,
+    noSource: "No source given",
+    wholeOnly:
+      "The sources were named for the answer as a whole, not sentence by sentence. They stand beside it.",
+    extractive: "No language model wrote this",
+    extractiveAbout: "The sentences are statements of the bank, chosen and put in order.",
+    confidence: {
+      found: "Found",
+      nearest: "Nearest match",
+      nothing: "Nothing found",
+    },
+    nearest: "Nothing answers the question outright. These statements come closest.",
+    nothing:
+      "The bank holds nothing about this. Other words may find it; so may a wider scope, or adding what you know.",
+    widen: "Ask without limits",
+    addFact: "Add a fact",
+    tokens: (input: number, output: number) =>
+      `${plural(input, "token")} in, ${plural(output, "token").replace(" tokens", "").replace(" token", "")} out`,
+    dropped: (count: number) =>
+      `${plural(count, "source")} that nothing had found ${count === 1 ? "was" : "were"} left out.`,
+    held: (count: number) =>
+      `${plural(count, "memory", "memories")} with a tag that keeps them on this computer ${count === 1 ? "was" : "were"} not sent.`,
+    pending: (count: number) =>
+      `${plural(count, "fact")} not folded into observations yet when this was asked.`,
+    copy: "Copy",
+    copyText: "As text",
+    copyMarkdown: "As Markdown with sources",
+    copyJson: "As JSON",
+    copied: "Copied.",
+    save: "Save as model",
+    noText: "There is no answer to save.",
+    cancelled: "This question was stopped before it was answered.",
+    structured: "Fields",
+  },
+
+  evidence: {
+    label: "Evidence",
+    tabs: {
+      world: "World",
+      experience: "Experience",
+      observation: "Observations",
+      "mental-models": "Models",
+      directives: "Directives",
+    } as Record<string, string>,
+    none: "Nothing of this kind was used.",
+    nothingYet: "What an answer rests on stands here.",
+    cited: (times: number) =>
+      times === 0
+        ? "not tied to a sentence"
+        : times === 1
+          ? "cited once"
+          : times === 2
+            ? "cited twice"
+            : `cited ${times} times`,
+    foundBy: (tools: string[]) => `Found by ${tools.join(", ")}`,
+    unused: (count: number) => `Show ${count} retrieved and not used`,
+    notUsed: "Retrieved, not used",
+    open: "Open",
+  },
+
+  trace: {
+    title: "Trace",
+    summary: (calls: number, tools: number) =>
+      `${plural(calls, "model call")}, ${plural(tools, "tool call")}`,
+    hide: "Hide the trace",
+    show: "Show the trace",
+    name: "Span",
+    kind: "Kind",
+    start: "Start",
+    took: "Duration",
+    result: "Result",
+    none: "The trace of a run stands here: what was searched, what it found, how long it took.",
+    noSteps: "This run has no steps.",
+    placed: "Bars are placed by duration and turn; hatched is waiting for the model.",
+    turn: (n: number) => `Turn ${n}`,
+    scope: (scope: string) => {
+      const known: Record<string, string> = {
+        final: "Answer",
+        answer: "Answer",
+        structured: "Fields",
+        synthesis: "Answer",
+      };
+      const base = scope.replace(/_(err|\d+)$/, "");
+      return known[base] ?? base.replaceAll("_", " ");
+    },
+    kinds: { model: "Model call", tool: "Tool call" },
+    results: (count: number) => plural(count, "result"),
+    tokens: (tokens: number) => plural(tokens, "token"),
+    status: {
+      ok: "ok",
+      error: "failed",
+      rejected: "sent back",
+      duplicate: "repeated",
+      skipped: "skipped",
+    } satisfies Record<ToolCallStatus, string>,
+    running: "running",
+    detail: "Details of the span",
+    closeDetail: "Close the details",
+    reason: "Reason",
+    input: "Input",
+    output: "Result",
+    waited: "Waited",
+    inTokens: "Tokens in",
+    outTokens: "Tokens out",
+    cached: "From the cache",
+    guard: "Sent back because",
+  },
+
+  remedies: {
+    evidence_unavailable:
+      "The search itself did not work, so nothing was asked of the model. Your memories are untouched.",
+    empty_answer: "Asking again often helps; so does a larger model or a smaller budget.",
+    model_lacks_tools:
+      "Choose a model that can call tools, or turn to the answers without a language model in the settings.",
+    context_overflow: "Lower the budget or narrow the tags and kinds, then ask again.",
+    provider_not_configured:
+      "Connect a language model, or turn on the answers without one, in the settings.",
+  } as Partial<Record<ErrorCode, string>>,
+  settings: "Open settings",
+} as const;
+
+const kindWords: Record<FactType, string> = {
+  world: "World",
+  experience: "Experience",
+  observation: "Observations",
+};
+
+export const matchWords: Record<TagsMatch, string> = {
+  any: "any of them, or none at all",
+  all: "all of them, or none at all",
+  any_strict: "any of them",
+  all_strict: "all of them",
+  exact: "exactly these",
+};
+
+export { kindWords };

@@ -1,0 +1,106 @@
+import { useEffect, useRef, useState } from "react";
+import { useAnnounce } from "~/components/announce";
+import { usePlatform } from "~/platform";
+import type { BankId, ReflectInput, ReflectRunView, Report, RunId } from "~/platform/bindings";
+import { useWrite } from "~/platform/cache";
+import type { Heard } from "./spans";
+import { strings } from "./strings";
+
+export interface Asking {
+  /** The question that is being answered; null when none is. */
+  input: ReflectInput | null;
+  /** What was heard of it so far. */
+  heard: Heard[];
+  /** The answer as far as it has come. */
+  text: string;
+  /** Seconds since it was asked. */
+  seconds: number;
+  stopping: boolean;
+  /** The last answer that was asked for here. */
+  answered: ReflectRunView | undefined;
+  report: Report | null;
+  ask: (input: ReflectInput) => void;
+  stop: () => void;
+  forget: () => void;
+}
+
+/** Asks, listens to how it goes, and can stop it. `onRun` is told the run when it has ended. */
+export function useAsk(bank: BankId, onRun: (run: RunId) => void): Asking {
+  const platform = usePlatform();
+  const call = useWrite("ask");
+  const cancel = useWrite("cancelReflect");
+  const [heard, setHeard] = useState<Heard[]>([]);
+  const [stopping, setStopping] = useState(false);
+  const [seconds, setSeconds] = useState(0);
+  const newest = useRef(0);
+  const run = useRef<RunId | null>(null);
+  const wanted = useRef(false);
+  const announce = useAnnounce();
+  const busy = call.isPending;
+
+  useEffect(() => {
+    if (!busy) return;
+    const timer = setInterval(() => setSeconds((before) => before + 1), 1000);
+    return () => clearInterval(timer);
+  }, [busy]);
+
+  const text = heard.map(({ event }) => (event.type === "answer_delta" ? event.text : "")).join("");
+  useSpoken(busy ? text : "");
+
+  const halt = (id: RunId) => cancel.mutate([id]);
+  const ask = (input: ReflectInput) => {
+    newest.current += 1;
+    const own = newest.current;
+    const begun = performance.now();
+    run.current = null;
+    wanted.current = false;
+    setHeard([]);
+    setSeconds(0);
+    setStopping(false);
+    const channel = platform.channel((event) => {
+      if (own !== newest.current) return;
+      if (event.type === "run_started") {
+        run.current = event.run_id;
+        if (wanted.current) halt(event.run_id);
+      }
+      setHeard((before) => [...before, { at: performance.now() - begun, event }]);
+    });
+    call.mutate([bank, input, channel], {
+      onSuccess: (view) => {
+        if (own !== newest.current) return;
+        announce(view.status === "cancelled" ? strings.live.stopped : strings.live.done);
+        onRun(view.id);
+      },
+    });
+  };
+
+  return {
+    input: busy ? (call.variables?.[1] ?? null) : null,
+    heard,
+    text,
+    seconds,
+    stopping,
+    answered: call.data,
+    report: call.error,
+    ask,
+    stop: () => {
+      wanted.current = true;
+      setStopping(true);
+      if (run.current) halt(run.current);
+    },
+    forget: () => call.reset(),
+  };
+}
+
+/** Tells readers each sentence of a growing text once it is whole. */
+function useSpoken(text: string): void {
+  const announce = useAnnounce();
+  const said = useRef(0);
+  useEffect(() => {
+    if (text === "") said.current = 0;
+    const whole = /^[\s\S]*[.!?…。！？](?=\s|$)/.exec(text.slice(said.current))?.[0];
+    if (!whole) return;
+    said.current += whole.length;
+    announce(whole.trim());
+  }, [text, announce]);
+}

@@ -1,0 +1,256 @@
+import { ChevronDown, ChevronRight, X } from "lucide-react";
+import { type KeyboardEvent, useId, useRef, useState } from "react";
+import { IconButton } from "~/components/button";
+import { Icon } from "~/components/icon";
+import { cn } from "~/lib/cn";
+import { duration } from "~/lib/format";
+import { SpanDetail } from "./span-detail";
+import { rulerStep, type Span } from "./spans";
+import { strings } from "./strings";
+
+const words = strings.trace;
+const columns =
+  "grid grid-cols-[18.5rem_minmax(0,1fr)] max-[1100px]:grid-cols-[15rem_minmax(0,1fr)]";
+
+/** The steps of a run over time. The table tells everything; the bars are drawn beside it. */
+export function Waterfall({ spans, elapsed }: { spans: readonly Span[]; elapsed: number | null }) {
+  const id = useId();
+  const table = useRef<HTMLDivElement>(null);
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const [active, setActive] = useState<string | null>(null);
+  const [open, setOpen] = useState(false);
+  const shown = spans.filter(({ parent }) => parent === null || !folded.has(parent));
+  const total = Math.max(elapsed ?? 0, ...spans.map(({ start, took }) => start + (took ?? 0)), 1);
+  const at = shown.findIndex((span) => span.id === active);
+  const chosen = shown[at];
+  const hasChildren = (span: Span) => spans.some(({ parent }) => parent === span.id);
+  const fold = (span: Span, shut: boolean) =>
+    setFolded((before) => {
+      const next = new Set(before);
+      if (shut) next.add(span.id);
+      else next.delete(span.id);
+      return next;
+    });
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const last = shown.length - 1;
+    const moves: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at < 0 ? last : at - 1,
+      Home: 0,
+      End: last,
+    };
+    const target = moves[event.key];
+    if (target !== undefined) {
+      const next = shown[Math.max(0, Math.min(last, target))];
+      setActive(next?.id ?? null);
+      if (next) document.getElementById(`${id}-${next.id}`)?.scrollIntoView({ block: "nearest" });
+    } else if (event.key === "ArrowLeft" && chosen) {
+      if (hasChildren(chosen) && !folded.has(chosen.id)) fold(chosen, true);
+      else if (chosen.parent) setActive(chosen.parent);
+    } else if (event.key === "ArrowRight" && chosen) fold(chosen, false);
+    else if (event.key === "Enter" && chosen) setOpen(true);
+    else if (event.key === "Escape" && open) setOpen(false);
+    else return;
+    event.preventDefault();
+  };
+
+  if (spans.length === 0) return <p className="px-4 py-2 text-muted">{words.noSteps}</p>;
+  return (
+    <div className="flex min-h-0 flex-1">
+      <div
+        ref={table}
+        role="treegrid"
+        aria-label={words.title}
+        aria-activedescendant={chosen ? `${id}-${chosen.id}` : undefined}
+        tabIndex={0}
+        data-focus-inside
+        onKeyDown={onKeyDown}
+        className="scroll-quiet min-h-0 min-w-0 flex-1"
+      >
+        <Ruler total={total} />
+        {shown.map((span) => (
+          <Row
+            key={span.id}
+            id={`${id}-${span.id}`}
+            span={span}
+            total={total}
+            active={span.id === active}
+            folded={hasChildren(span) ? folded.has(span.id) : null}
+            onFold={(shut) => fold(span, shut)}
+            onChoose={() => {
+              setActive(span.id);
+              setOpen(true);
+            }}
+          />
+        ))}
+      </div>
+      {open && chosen && (
+        <aside
+          aria-label={words.detail}
+          className="flex w-80 min-w-0 shrink-0 flex-col border-line border-l max-[1100px]:w-60"
+        >
+          <div className="flex h-8 items-center gap-2 border-line border-b pr-1 pl-3">
+            <h3 className="type-strong truncate">{chosen.name}</h3>
+            <IconButton
+              icon={X}
+              small
+              name={words.closeDetail}
+              className="ml-auto"
+              onClick={() => {
+                setOpen(false);
+                table.current?.focus();
+              }}
+            />
+          </div>
+          <SpanDetail span={chosen} />
+        </aside>
+      )}
+    </div>
+  );
+}
+
+function Ruler({ total }: { total: number }) {
+  const step = rulerStep(total);
+  const marks = Array.from({ length: Math.floor(total / step) + 1 }, (_, place) => place * step);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: as above
+    // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
+    <div role="row" className={cn(columns, "type-label sticky top-0 z-1 bg-ground text-faint")}>
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
+      <div role="columnheader" className="flex h-6 items-center border-line border-r px-4">
+        {words.name}
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
+      <div role="columnheader" className="relative h-6 overflow-hidden">
+        <span className="sr-only">{`${words.kind}, ${words.start}, ${words.took}`}</span>
+        {marks.map((mark) => (
+          <span
+            key={mark}
+            aria-hidden="true"
+            className="absolute top-1 border-line border-l pl-1"
+            style={{ left: `${(mark / total) * 92}%` }}
+          >
+            {duration(mark)}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Row({
+  id,
+  span,
+  total,
+  active,
+  folded,
+  onFold,
+  onChoose,
+}: {
+  id: string;
+  span: Span;
+  total: number;
+  active: boolean;
+  /** Null where nothing can be folded. */
+  folded: boolean | null;
+  onFold: (shut: boolean) => void;
+  onChoose: () => void;
+}) {
+  const took = span.took ?? Math.max(0, total - span.start);
+  // Eight hundredths are kept free on the right for the last length.
+  const share = (ms: number) => `${(ms / total) * 92}%`;
+  const told = `${words.kinds[span.kind]}, ${words.start} ${duration(span.start)}, ${words.took} ${
+    span.took === null ? words.running : duration(span.took)
+  }${span.failed ? `, ${words.status.error}` : ""}`;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: rows of a tree are no table rows
+    // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
+    // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the table
+    <div
+      id={id}
+      role="row"
+      aria-level={span.parent === null ? 1 : 2}
+      aria-expanded={folded === null ? undefined : !folded}
+      aria-selected={active}
+      onClick={onChoose}
+      className={cn(columns, active ? "bg-selected" : "hover:bg-hover")}
+    >
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
+      <div
+        role="gridcell"
+        className={cn(
+          "flex h-6 min-w-0 items-center gap-1.5 border-line border-r pr-2",
+          span.parent === null ? "pl-1" : "pl-5",
+        )}
+      >
+        {folded === null ? (
+          <span className="w-3.5 shrink-0" />
+        ) : (
+          <button
+            type="button"
+            tabIndex={-1}
+            aria-hidden="true"
+            onClick={(event) => {
+              event.stopPropagation();
+              onFold(!folded);
+            }}
+            className="-mx-1 grid size-6 shrink-0 place-items-center text-faint"
+          >
+            <Icon of={folded ? ChevronRight : ChevronDown} small />
+          </button>
+        )}
+        <span
+          className={cn(
+            "size-2 shrink-0 rounded-[2px]",
+            span.failed ? "bg-bad" : span.kind === "model" ? "bg-kind-model" : "bg-kind-tool",
+          )}
+        />
+        <span className="min-w-0 flex-1 truncate">{span.name}</span>
+        <span className={cn("type-small shrink-0", span.failed ? "text-bad" : "text-faint")}>
+          {span.note}
+        </span>
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
+      <div role="gridcell" className="relative h-6 min-w-0">
+        <span className="sr-only">{told}</span>
+        <span aria-hidden="true">
+          <Bar span={span} took={took} share={share} />
+          <span
+            className="type-small absolute top-1 whitespace-nowrap pl-1.5 text-faint"
+            style={{ left: share(span.start + took) }}
+          >
+            {span.took === null ? "" : duration(span.took)}
+          </span>
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function Bar({ span, took, share }: { span: Span; took: number; share: (ms: number) => string }) {
+  const wait = Math.min(span.wait, took);
+  return (
+    <>
+      {wait > 0 && (
+        <span
+          className="absolute top-2 h-2 rounded-[2px] bg-[repeating-linear-gradient(135deg,var(--kind-model)_0_2px,transparent_2px_5px)]"
+          style={{ left: share(span.start), width: share(wait) }}
+        />
+      )}
+      <span
+        className={cn(
+          "absolute top-2 h-2 min-w-[3px] rounded-[2px]",
+          span.kind === "model" ? "bg-kind-model" : "bg-kind-tool",
+          span.failed && "border-2 border-bad bg-transparent",
+        )}
+        style={{ left: share(span.start + wait), width: share(took - wait) }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,199 @@
+import { useId } from "react";
+import { useForm, useWatch } from "react-hook-form";
+import { useAnnounce } from "~/components/announce";
+import { Button } from "~/components/button";
+import { FormDialog } from "~/components/dialog";
+import { RadioField, SelectField, TextField } from "~/components/field";
+import { ReportCard } from "~/components/report";
+import type {
+  EndpointId,
+  EndpointView,
+  KeyStore,
+  Protocol,
+  SaveEndpoint,
+} from "~/platform/bindings";
+import { useRead, useWrite } from "~/platform/cache";
+import { fieldMessage } from "~/platform/errors";
+import { strings } from "./strings";
+
+const words = strings.form;
+
+export interface Draft {
+  id: EndpointId | null;
+  name: string;
+  protocol: Protocol;
+  base_url: string;
+  llm: string;
+  /** The end of the key that is set; null when none is. */
+  last4: string | null;
+  /** Models that the server is known to offer. */
+  known: readonly string[];
+}
+
+export const emptyDraft: Draft = {
+  id: null,
+  name: "",
+  protocol: "openai",
+  base_url: "",
+  llm: "",
+  last4: null,
+  known: [],
+};
+
+export const draftOf = (endpoint: EndpointView): Draft => ({
+  id: endpoint.id,
+  name: endpoint.name,
+  protocol: endpoint.protocol,
+  base_url: endpoint.base_url,
+  llm: endpoint.llm ?? "",
+  last4: endpoint.key?.last4 ?? null,
+  known: [],
+});
+
+interface Values {
+  name: string;
+  protocol: Protocol;
+  base_url: string;
+  llm: string;
+  key: string;
+  fallback: KeyStore;
+}
+
+/** Adds or changes an endpoint. The key goes to its store at once and never comes back. */
+export function EndpointDialog({
+  draft,
+  keychain,
+  onClose,
+}: {
+  draft: Draft;
+  keychain: boolean;
+  onClose: () => void;
+}) {
+  const save = useWrite("saveEndpoint");
+  const choose = useWrite("chooseEndpoint");
+  const check = useWrite("checkEndpoint");
+  const announce = useAnnounce();
+  const form = useId();
+  const listed = useRead("listLlms", draft.id ? [draft.id] : null).data;
+  const { register, handleSubmit, setValue, control, formState } = useForm<Values>({
+    defaultValues: {
+      name: draft.name,
+      protocol: draft.protocol,
+      base_url: draft.base_url,
+      llm: draft.llm,
+      key: "",
+      fallback: "session",
+    },
+  });
+  const protocol = useWatch({ control, name: "protocol" });
+  const fallback = useWatch({ control, name: "fallback" });
+  const key = useWatch({ control, name: "key" });
+  const report = save.error;
+  // A key store can be there and still refuse: locked, or the person said no.
+  const asksWhere = key !== "" && (!keychain || report?.code === "keychain_unavailable");
+  const known = listed ?? draft.known;
+
+  const submit = handleSubmit((values) => {
+    const input: SaveEndpoint = {
+      id: draft.id,
+      name: values.name.trim(),
+      protocol: values.protocol,
+      base_url: values.base_url.trim(),
+      llm: values.llm.trim() || null,
+      key: values.key === "" ? null : values.key,
+      key_fallback: asksWhere ? values.fallback : null,
+    };
+    save.mutate([input], {
+      onSuccess: (saved) => {
+        announce(words.saved);
+        // The first one is meant to be used; a later one is chosen by hand.
+        if (draft.id === null) choose.mutate([saved.id]);
+        if (saved.llm !== null) check.mutate([saved.id]);
+        onClose();
+      },
+    });
+  });
+
+  return (
+    <FormDialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title={draft.id ? words.editTitle : words.addTitle}
+      foot={
+        <>
+          <Button onClick={onClose}>{words.cancel}</Button>
+          <Button kind="primary" type="submit" form={form} disabled={save.isPending}>
+            {words.saveCheck}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} onSubmit={submit} noValidate autoComplete="off" className="grid gap-3">
+        {report && report.fields.length === 0 && <ReportCard report={report} />}
+        <div className="grid grid-cols-2 gap-3">
+          <TextField
+            label={words.name}
+            fault={formState.errors.name?.message ?? fieldMessage(report, "name")}
+            {...register("name", { validate: (text) => text.trim() !== "" || words.blankName })}
+          />
+          <SelectField
+            label={words.protocol}
+            options={Object.entries(words.protocols).map(([value, label]) => ({ value, label }))}
+            {...register("protocol")}
+          />
+        </div>
+        <TextField
+          label={words.address}
+          placeholder={words.addresses[protocol]}
+          spellCheck={false}
+          fault={formState.errors.base_url?.message ?? fieldMessage(report, "base_url")}
+          {...register("base_url", {
+            validate: (text) => text.trim() !== "" || words.blankAddress,
+          })}
+        />
+        <TextField
+          label={words.model}
+          help={words.modelHelp}
+          list={`${form}-models`}
+          spellCheck={false}
+          fault={fieldMessage(report, "llm")}
+          {...register("llm")}
+        />
+        <datalist id={`${form}-models`}>
+          {known.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <TextField
+          type="password"
+          label={words.key}
+          autoComplete="new-password"
+          spellCheck={false}
+          help={
+            <>
+              {draft.last4 ? words.keyKept(draft.last4) : words.keyHelp}
+              {keychain && ` ${words.keychain}`}
+            </>
+          }
+          fault={fieldMessage(report, "key")}
+          {...register("key")}
+        />
+        {asksWhere && (
+          <div className="grid gap-2 rounded-md bg-warn-soft p-3">
+            <p>{words.noKeychain}</p>
+            <RadioField
+              label={words.fallback}
+              name="fallback"
+              value={fallback}
+              onValue={(store) => setValue("fallback", store as KeyStore)}
+              options={[
+                { value: "session", label: words.session, help: words.sessionHelp },
+                { value: "file", label: words.file, help: words.fileHelp },
+              ]}
+            />
+          </div>
+        )}
+      </form>
+    </FormDialog>
+  );
+}
