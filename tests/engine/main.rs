@@ -1,4 +1,6 @@
 //! The engine's behaviour, one module per chapter, with a scripted model and a real file.
 
 mod endpoints;
+mod memory;
+mod real_input;
 mod tidy;

@@ -105,8 +105,28 @@ pub(crate) fn write_vector(
     tx.run(
         &format!("INSERT INTO {table} (memory_id, bank, fact_type, e) VALUES (?1, ?2, ?3, ?4)"),
         (key, bank, fact_type.code(), embedders::bytes(vector)),
-    )?;
+    )
+    .map_err(|error| if_full(tx, error))?;
     Ok(())
+}
+
+/// sqlite-vec hides why it could not grow. Whether the disk is full, growing by as much as one of
+/// its chunks tells; the transaction fails either way.
+fn if_full(tx: &WriteTx<'_>, error: Error) -> Error {
+    if !matches!(error, Error::Sql { .. }) {
+        return error;
+    }
+    let grown = tx.conn().execute_batch(
+        "SAVEPOINT room;
+         CREATE TABLE room (filling BLOB);
+         INSERT INTO room VALUES (zeroblob(2000000));
+         ROLLBACK TO room;
+         RELEASE room;",
+    );
+    match grown.map_err(Error::from) {
+        Err(full @ Error::DiskFull { .. }) => full,
+        Ok(()) | Err(_) => error,
+    }
 }
 
 /// Removes a memory's vectors, of every embedder.
