@@ -22,6 +22,7 @@ export function Keys({ of, className }: { of: CommandId; className?: string }) {
 }
 
 export function Strokes({ keys, className }: { keys: string; className?: string }) {
+  if (keys === "") return null;
   return (
     <span aria-hidden className={cn("inline-flex shrink-0 gap-0.5", className)}>
       {capsOf(keys).map((cap) => (

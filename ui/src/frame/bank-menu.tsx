@@ -1,10 +1,13 @@
 import { useNavigate } from "@tanstack/react-router";
-import { ChevronDown } from "lucide-react";
+import { ChevronDown, Plus } from "lucide-react";
+import { useState } from "react";
 import { Icon } from "~/components/icon";
-import { Menu, MenuItem, MenuLabel } from "~/components/menu";
+import { Menu, MenuItem, MenuLabel, MenuSeparator } from "~/components/menu";
+import { useCommands } from "~/keys/use-commands";
 import { plural } from "~/lib/format";
 import type { BankId } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
+import { NewBank } from "./new-bank";
 import { strings } from "./strings";
 
 /** The bank that is open, and the way to another. */
@@ -12,6 +15,8 @@ export function BankMenu({ bank }: { bank: BankId }) {
   const banks = useRead("listBanks", []).data ?? [];
   const remember = useWrite("openBank");
   const navigate = useNavigate();
+  const [making, setMaking] = useState(false);
+  useCommands({ "app.newBank": () => setMaking(true) });
   const name = banks.find(({ id }) => id === bank)?.name ?? bank;
   const open = (next: BankId) => {
     remember.mutate([next]);
@@ -21,29 +26,38 @@ export function BankMenu({ bank }: { bank: BankId }) {
     });
   };
   return (
-    <Menu
-      align="start"
-      trigger={
-        <button
-          type="button"
-          id="bank-menu"
-          aria-label={strings.switchBank(name)}
-          className="inline-flex h-(--control) min-w-0 items-center gap-2 rounded-md px-2 font-semibold hover:bg-hover"
-        >
-          <span className="truncate">{name}</span>
-          <Icon of={ChevronDown} small />
-        </button>
-      }
-    >
-      <MenuLabel>{strings.banks}</MenuLabel>
-      {banks.map((row) => (
-        <MenuItem key={row.id} onSelect={() => open(row.id)}>
-          <span className="flex items-baseline gap-3">
-            <span className={row.id === bank ? "font-semibold" : undefined}>{row.name}</span>
-            <span className="type-small ml-auto text-faint">{plural(row.facts, "fact")}</span>
-          </span>
+    <>
+      <Menu
+        align="start"
+        trigger={
+          <button
+            type="button"
+            id="bank-menu"
+            aria-label={strings.switchBank(name)}
+            className="inline-flex h-(--control) min-w-0 items-center gap-2 rounded-md px-2 font-semibold hover:bg-hover"
+          >
+            <span className="truncate">{name}</span>
+            <Icon of={ChevronDown} small />
+          </button>
+        }
+      >
+        <MenuLabel>{strings.banks}</MenuLabel>
+        {banks.map((row) => (
+          <MenuItem key={row.id} onSelect={() => open(row.id)}>
+            <span className="flex items-baseline gap-3">
+              <span className={row.id === bank ? "font-semibold" : undefined}>{row.name}</span>
+              <span className="type-small ml-auto text-faint">
+                {strings.bankCounts(plural(row.facts, "fact"), row.waiting_reviews)}
+              </span>
+            </span>
+          </MenuItem>
+        ))}
+        <MenuSeparator />
+        <MenuItem icon={Plus} onSelect={() => setMaking(true)}>
+          {strings.newBank.item}
         </MenuItem>
-      ))}
-    </Menu>
+      </Menu>
+      {making && <NewBank onClose={() => setMaking(false)} />}
+    </>
   );
 }

@@ -5,6 +5,18 @@ export const strings = {
   navigation: "Main",
   search: "Search or run a command",
   banks: "Banks",
+  newBank: {
+    item: "New bank…",
+    title: "New bank",
+    about: "A bank is a memory of its own: its facts, documents and models stay by themselves.",
+    name: "Name",
+    example: "My notes",
+    blank: "Give the bank a name.",
+    cancel: "Cancel",
+    make: "Make the bank",
+  },
+  bankCounts: (facts: string, waiting: number) =>
+    waiting > 0 ? `${facts}, ${waiting} to review` : facts,
   switchBank: (name: string) => `Bank ${name}, switch`,
   noActivity: "Nothing is running",
   running: (count: number) => `${count} running`,

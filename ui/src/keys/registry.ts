@@ -31,6 +31,8 @@ const commands = {
   "app.zoomIn": { words: "Larger text", group: "Everywhere", keys: ["mod+=", "mod++"] },
   "app.zoomOut": { words: "Smaller text", group: "Everywhere", keys: ["mod+-"] },
   "app.zoomReset": { words: "Text at its own size", group: "Everywhere", keys: ["mod+0"] },
+  "app.tour": { words: "Show the tour again", group: "Everywhere", keys: [] },
+  "app.newBank": { words: "New bank", group: "Everywhere", keys: [] },
   "app.nextPane": { words: "Next pane", group: "Everywhere", keys: ["f6"], keysOnly: true },
   "app.previousPane": {
     words: "Previous pane",

@@ -1,4 +1,5 @@
 import { createFileRoute, Outlet } from "@tanstack/react-router";
+import { Tour } from "~/features/first-run/tour";
 import { Frame } from "~/frame/frame";
 import type { BankId } from "~/platform/bindings";
 
@@ -12,6 +13,7 @@ function Bank() {
   return (
     <Frame bank={bank} key={bank}>
       <Outlet />
+      <Tour bank={bank} />
     </Frame>
   );
 }

@@ -1,14 +1,30 @@
 import { createFileRoute, Navigate } from "@tanstack/react-router";
-import { useRead } from "~/platform/cache";
+import { useState } from "react";
+import { FirstRunScreen } from "~/features/first-run/first-run-screen";
+import { Frame } from "~/frame/frame";
+import { NewBank } from "~/frame/new-bank";
+import { useRead, useWrite } from "~/platform/cache";
 
 export const Route = createFileRoute("/")({ component: Start });
 
-/** Where the program opens: the bank that was open last. */
+/** Where the program opens: the first page until it has been left, then the bank of last time. */
 function Start() {
   const status = useRead("appStatus", []).data;
   const banks = useRead("listBanks", []).data;
-  const bank = status?.bank ?? status?.sample_bank ?? banks?.[0]?.id;
-  return bank ? (
-    <Navigate to="/b/$bank/review/{-$proposal}" params={{ bank, proposal: undefined }} replace />
-  ) : null;
+  const finish = useWrite("finishFirstRun");
+  const [making, setMaking] = useState(false);
+  if (!status || !banks) return null;
+  const bank = status.bank ?? status.sample_bank ?? banks[0]?.id;
+  if (status.first_run_done && bank) {
+    return (
+      <Navigate to="/b/$bank/review/{-$proposal}" params={{ bank, proposal: undefined }} replace />
+    );
+  }
+  const first = (
+    <>
+      <FirstRunScreen sample={status.sample_bank} onNewBank={() => setMaking(true)} />
+      {making && <NewBank onClose={() => setMaking(false)} onMade={() => finish.mutate([])} />}
+    </>
+  );
+  return bank ? <Frame bank={bank}>{first}</Frame> : <main className="flex h-full">{first}</main>;
 }

@@ -148,6 +148,7 @@ function Planning({
             <TextField
               label={strings.tags}
               help={strings.tagsHelp}
+              className="content-start"
               value={tags}
               onChange={({ target }) => setTags(target.value)}
             />

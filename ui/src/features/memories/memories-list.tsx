@@ -3,7 +3,6 @@ import { FileText, FolderInput, Plus } from "lucide-react";
 import { Button } from "~/components/button";
 import { Empty } from "~/components/empty";
 import { List } from "~/components/list";
-import { Menu, MenuItem } from "~/components/menu";
 import { ReportCard } from "~/components/report";
 import { Segmented } from "~/components/segmented";
 import { SkeletonRows } from "~/components/skeleton";
@@ -70,14 +69,12 @@ export function MemoriesList({
             {status(found, row ? row.facts + row.observations : null)}
           </span>
           <span className="ml-auto flex gap-2">
-            <Menu trigger={<Button icon={FolderInput}>{strings.importFiles}</Button>}>
-              <MenuItem icon={FolderInput} command="memories.import" onSelect={toImport}>
-                {strings.importFiles}
-              </MenuItem>
-              <MenuItem icon={FileText} command="memories.retain" onSelect={toRetain}>
-                {strings.keep}
-              </MenuItem>
-            </Menu>
+            <Button kind="plain" icon={FileText} onClick={toRetain} className="max-[1100px]:hidden">
+              {strings.keep}
+            </Button>
+            <Button icon={FolderInput} onClick={toImport}>
+              {strings.importFiles}
+            </Button>
             <Button kind="primary" icon={Plus} command="memories.add" onClick={onAdd}>
               {strings.add}
             </Button>

@@ -120,9 +120,9 @@ export function MemoriesScreen({
               id="detail"
               as="aside"
               label={strings.detail.label}
-              width="23.5rem"
-              min="16rem"
-              max="40rem"
+              width="376px"
+              min="256px"
+              max="640px"
             >
               {pane ?? <p className="p-4 text-pretty text-faint">{strings.detail.none}</p>}
             </Pane>

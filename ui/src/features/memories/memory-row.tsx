@@ -15,6 +15,9 @@ export function MemoryLine({ row, rank }: { row: MemoryRow; rank: number | null 
       <div className="min-w-0 flex-1">
         <p className={cn("line-clamp-2", gone && "text-muted line-through")}>{row.text}</p>
         <p className="type-small mt-0.5 flex gap-2 overflow-hidden whitespace-nowrap text-muted">
+          <span aria-hidden="true" className="font-medium">
+            {strings.kind[row.fact_type]}
+          </span>
           {row.entities.slice(0, 4).map((entity) => (
             <span key={entity}>{entity}</span>
           ))}

@@ -28,6 +28,11 @@ export const strings = {
     experience: "Experience",
     observation: "Observations",
   } satisfies Record<FactType, string>,
+  kind: {
+    world: "World",
+    experience: "Experience",
+    observation: "Observation",
+  } satisfies Record<FactType, string>,
   of: (shown: number, total: number) =>
     shown === total ? plural(total, "memory", "memories") : `${count(shown)} of ${count(total)}`,
   found: (hits: number, ms: number) => `${plural(hits, "hit")} in ${Math.round(ms)} ms`,

@@ -160,7 +160,7 @@ export function ReflectScreen({
     >
       {!narrow && (
         <>
-          <Pane id="questions" label={strings.questions} width="12rem" min="9rem" max="24rem">
+          <Pane id="questions" label={strings.questions} width="192px" min="144px" max="384px">
             <Questions rows={runs} run={run} onRun={onRun} onNew={fresh} />
           </Pane>
           <PaneEdge label={strings.stripEdge} />
@@ -199,7 +199,7 @@ export function ReflectScreen({
         <Panes id="reflect-rows" panes={["result", "trace"]} stacked>
           <Pane id="result" label={strings.work} bare min="20%">
             <Panes id="reflect-result" panes={["answer", "evidence"]}>
-              <Pane id="answer" label={strings.answer.label} min="16rem">
+              <Pane id="answer" label={strings.reply} min="256px">
                 {middle()}
               </Pane>
               {shown && cited && shown.status === "finished" && (
@@ -209,9 +209,9 @@ export function ReflectScreen({
                     id="evidence"
                     as="aside"
                     label={strings.evidence.label}
-                    width={narrow ? "16.5rem" : "20rem"}
-                    min="12rem"
-                    max="36rem"
+                    width={narrow ? "264px" : "320px"}
+                    min="192px"
+                    max="576px"
                   >
                     <Evidence
                       view={shown}
@@ -232,8 +232,8 @@ export function ReflectScreen({
               <Pane
                 id="trace"
                 label={strings.trace.title}
-                width={narrow ? "9.75rem" : "15.75rem"}
-                min="4rem"
+                width={narrow ? "156px" : "252px"}
+                min="64px"
                 max="70%"
               >
                 <TracePane

@@ -14,6 +14,7 @@ export const strings = {
   askAgain: "Ask again",
   stop: "Stop",
   empty: "Write a question first.",
+  reply: "Reply",
   work: "Answer and evidence",
   evidenceEdge: "Width of the evidence",
   stripEdge: "Width of the questions",

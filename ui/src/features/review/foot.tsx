@@ -52,6 +52,7 @@ export function Foot({
       <Button
         kind="primary"
         command="review.approve"
+        data-tour="approve"
         className="ml-auto"
         unavailable={unavailable(view, conflicts)}
         disabled={busy}

@@ -1,0 +1,274 @@
+import { act, screen, waitFor, within } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import type { ReflectRunView, RunEvent } from "~/platform/bindings";
+import { refusal } from "~/platform/memory";
+import { noViolations, renderApp } from "../../../test/render";
+import { cite, cut, withFootnotes } from "./cite";
+import { liveSpans, rulerStep, spansOf } from "./spans";
+
+const question = () => screen.findByRole("textbox", { name: "Question" });
+
+describe("asking", () => {
+  test("offers questions of the bank, and one press asks", async () => {
+    const { user, platform, history } = renderApp("/b/workshop/reflect");
+    await screen.findByRole("heading", { name: "Ask what the bank knows" });
+    await noViolations();
+    await user.click(await screen.findByRole("button", { name: "What does Tomas work on?" }));
+    await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/reflect/r-5"));
+    expect(platform.calls.find(([name]) => name === "ask")?.[2]).toMatchObject({
+      query: "What does Tomas work on?",
+      budget: "low",
+    });
+    expect(await screen.findByText("No language model wrote this")).toBeVisible();
+    await noViolations();
+  });
+
+  test("options go with the question", async () => {
+    const { user, platform } = renderApp("/b/workshop/reflect");
+    await user.click(await screen.findByRole("button", { name: /^Budget/ }));
+    await user.click(await screen.findByRole("radio", { name: "high" }));
+    await noViolations();
+    await user.keyboard("{Escape}");
+    await user.click(screen.getByRole("button", { name: /^Tags/ }));
+    await user.type(await screen.findByRole("textbox", { name: /Only memories/ }), "move, #kiln");
+    await user.keyboard("{Escape}");
+    await user.type(await question(), "Who has the keys?");
+    await user.keyboard("{Control>}{Enter}{/Control}");
+    await waitFor(() =>
+      expect(platform.calls.find(([name]) => name === "ask")?.[2]).toMatchObject({
+        query: "Who has the keys?",
+        budget: "high",
+        tags: ["move", "kiln"],
+        tags_match: "any",
+      }),
+    );
+  });
+
+  test("arrow up brings earlier questions, arrow down the draft", async () => {
+    const { user } = renderApp("/b/workshop/reflect");
+    await screen.findByText("Who may use the kiln?");
+    const box = await question();
+    await user.click(box);
+    await user.keyboard("{ArrowUp}");
+    expect(box).toHaveValue("Why is the move late, and what was agreed since?");
+    await user.keyboard("{ArrowUp}");
+    expect(box).toHaveValue("When do we get the keys to Mill Street?");
+    await user.keyboard("{ArrowDown}{ArrowDown}");
+    expect(box).toHaveValue("");
+  });
+
+  test("shows each step while it runs, streams, and Esc stops it", async () => {
+    let hear: (event: RunEvent) => void = () => {};
+    let finish: (view: ReflectRunView) => void = () => {};
+    const { user, platform } = renderApp("/b/workshop/reflect", {
+      ask: (_, __, events) => {
+        hear = (event) => events.onmessage(event);
+        return new Promise((resolve) => {
+          finish = resolve;
+        });
+      },
+    });
+    await user.type(await question(), "Why?{Enter}");
+    await screen.findByRole("button", { name: "Stop" });
+    act(() => {
+      hear({ type: "run_started", run_id: "r-9", forced_sequence: [], max_iterations: 10 });
+      hear({ type: "iteration_started", i: 1, n: 10, forced: null });
+      hear({ type: "tool_started", tool: "recall", reason: "Look for delays." });
+    });
+    expect(await screen.findByText("recall: Look for delays.")).toBeVisible();
+    expect(screen.getByRole("row", { name: /recall/ })).toHaveTextContent("running");
+    act(() => {
+      hear({
+        type: "tool_finished",
+        tool: "recall",
+        reason: null,
+        result_count: 3,
+        is_stale: null,
+        status: "ok",
+      });
+      hear({ type: "guard", name: "uncited_answer" });
+      hear({ type: "answer_delta", text: "The move is late. It" });
+    });
+    expect(screen.getByText("recall, 3 results")).toBeVisible();
+    expect(screen.getByText("The answer named no sources and was sent back.")).toBeVisible();
+    expect(screen.getByRole("region", { name: "Answer so far" })).toHaveTextContent("It");
+    await waitFor(() =>
+      expect(screen.getByTestId("announcer")).toHaveTextContent("The move is late."),
+    );
+    await noViolations();
+    await user.keyboard("{Escape}");
+    expect(platform.calls).toContainEqual(["cancelReflect", "r-9"]);
+    const [first] = platform.store.runs;
+    if (!first) throw new Error("no run in the fixtures");
+    await act(async () => finish({ ...first, id: "r-move", status: "cancelled", text: null }));
+  });
+
+  test.each([
+    ["provider_not_configured", /Connect a language model/],
+    ["model_lacks_tools", /can call tools/],
+    ["context_overflow", /Lower the budget/],
+    ["evidence_unavailable", /search itself did not work/],
+    ["empty_answer", /Asking again often helps/],
+  ] as const)("a refusal with %s says what to do", async (code, remedy) => {
+    const { user } = renderApp("/b/workshop/reflect", {
+      ask: async () => {
+        throw refusal({ code });
+      },
+    });
+    await user.type(await question(), "Why?{Enter}");
+    expect(await screen.findByRole("alert")).toHaveTextContent(remedy);
+    if (code === "model_lacks_tools") {
+      expect(screen.getByRole("link", { name: "Open settings" })).toBeVisible();
+      await noViolations();
+    }
+  });
+});
+
+describe("an answer", () => {
+  test("has its sources as buttons; one that is pressed is marked in the evidence", async () => {
+    const { user, history } = renderApp("/b/workshop/reflect/r-move");
+    const source = await screen.findByRole("button", { name: /^source 2: The landlord/ });
+    expect(screen.getByText("No source given")).toBeVisible();
+    await user.keyboard("c");
+    expect(screen.getByRole("button", { name: /^source 1/ })).toHaveFocus();
+    await user.keyboard("c{Enter}");
+    expect(source).toHaveAttribute("aria-pressed", "true");
+    await waitFor(() => expect(history.location.search).toContain("m-moved"));
+    expect(screen.getByRole("tab", { name: /World/ })).toHaveAttribute("aria-selected", "true");
+    expect(await screen.findAllByText("Found by recall, cited once")).not.toHaveLength(0);
+    await noViolations();
+  });
+
+  test("the number keys choose the kind of evidence; what was not used is a press away", async () => {
+    const { user } = renderApp("/b/workshop/reflect/r-move");
+    await screen.findByRole("button", { name: /^source 1/ });
+    await user.keyboard("2");
+    const tab = screen.getByRole("tab", { name: /Experience/ });
+    await waitFor(() => expect(tab).toHaveAttribute("aria-selected", "true"));
+    await user.click(
+      await screen.findByRole("checkbox", { name: "Show 1 retrieved and not used" }),
+    );
+    expect(await screen.findByText(/Retrieved, not used/)).toBeVisible();
+  });
+
+  test("is kept as a model with its question", async () => {
+    const { user, history } = renderApp("/b/workshop/reflect/r-move");
+    await screen.findByRole("button", { name: /^source 1/ });
+    await user.keyboard("s");
+    await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/models/new"));
+    expect(await screen.findByRole("textbox", { name: /question/i })).toHaveValue(
+      "Why is the move late, and what was agreed since?",
+    );
+  });
+
+  test("that is only the nearest says so", async () => {
+    renderApp("/b/workshop/reflect/r-lathe");
+    expect(await screen.findByText("Nearest match")).toBeVisible();
+    await noViolations();
+  });
+
+  test("with nothing found offers a way on", async () => {
+    renderApp("/b/workshop/reflect/r-nothing");
+    expect(await screen.findByText(/The bank holds nothing about this/)).toBeVisible();
+    expect(screen.getByRole("button", { name: "Add a fact" })).toBeVisible();
+    await noViolations();
+  });
+
+  test("that is gone says so", async () => {
+    renderApp("/b/workshop/reflect/r-none");
+    expect(await screen.findByRole("alert")).toHaveTextContent("no longer kept");
+  });
+
+  test("the trace is a tree that folds by keys and shows each step", async () => {
+    const { user } = renderApp("/b/workshop/reflect/r-move");
+    const tree = await screen.findByRole("treegrid", { name: "Trace" });
+    expect(within(tree).getAllByRole("row")).toHaveLength(7);
+    tree.focus();
+    await user.keyboard("{ArrowDown}{ArrowLeft}");
+    expect(within(tree).getAllByRole("row")).toHaveLength(5);
+    await user.keyboard("{ArrowRight}{ArrowDown}{Enter}");
+    const detail = await screen.findByRole("complementary", { name: "Details of the span" });
+    expect(detail).toHaveTextContent("search_mental_models");
+    await noViolations();
+  });
+});
+
+describe("where citations stand", () => {
+  const item = { kind: "world", context: null, occurred_start: "2026-02-01T00:00:00Z" } as const;
+  const fact = (id: string) => ({
+    ...item,
+    id,
+    text: `fact ${id}`,
+    mentioned_at: null,
+    document: null,
+    first_cited_version: null,
+    gone: false,
+  });
+  const at = (text: string, quote: string, ...ids: string[]) => {
+    const start = text.indexOf(quote);
+    return { start, end: start + quote.length, ids };
+  };
+
+  test("after the full stop and after signs that close, numbered by first mention", () => {
+    const text = "It is **late**. The rest [here](https://x.y) stays";
+    const spans = [at(text, "here", "b"), at(text, "late", "a", "b"), at(text, "stays", "c")];
+    const cited = cite(text, spans, [fact("b"), fact("a")]);
+    expect(cited.sources.map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(cut(cited.markdown)).toEqual([
+      "It is **late**.",
+      [1, 2],
+      " The rest [here](https://x.y)",
+      [2],
+      " stays",
+    ]);
+    expect(cited.times.get("b")).toBe(2);
+  });
+
+  test("an id that nothing rests on makes no number", () => {
+    expect(cite("Text.", [{ start: 0, end: 4, ids: ["x"] }], []).tied).toBe(false);
+  });
+
+  test("Markdown has footnotes, and a list of what is not tied to a sentence", () => {
+    const cited = cite("Late.", [{ start: 0, end: 4, ids: ["a"] }], [fact("a"), fact("b")]);
+    expect(withFootnotes(cited, [fact("a"), fact("b")])).toBe(
+      "Late.[^1]\n\n[^1]: fact a (2026-02-01)\n\n- fact a (2026-02-01)\n- fact b (2026-02-01)",
+    );
+  });
+});
+
+describe("bars of a trace", () => {
+  test("a kept trace lays calls end to end and tools of a turn side by side", async () => {
+    const { platform } = renderApp("/b/workshop/reflect/r-move");
+    const trace = platform.store.runs[0]?.trace;
+    if (!trace) throw new Error("no trace");
+    const spans = spansOf(trace);
+    expect(spans.map(({ start }) => start)).toEqual([0, 1420, 1420, 1930, 3650, 4080]);
+    expect(spans[0]?.wait).toBe(500);
+  });
+
+  test("a watched run ends the bar that was open", () => {
+    const spans = liveSpans([
+      { at: 10, event: { type: "tool_started", tool: "recall", reason: null } },
+      {
+        at: 60,
+        event: {
+          type: "tool_finished",
+          tool: "recall",
+          reason: null,
+          result_count: 1,
+          is_stale: null,
+          status: "ok",
+        },
+      },
+    ]);
+    expect(spans).toMatchObject([{ start: 10, took: 50, note: "1 result" }]);
+  });
+
+  test.each([
+    [9200, 2000],
+    [46, 10],
+    [1, 0.2],
+  ])("a run of %d ms has marks every %d ms", (total, step) => {
+    expect(rulerStep(total)).toBeCloseTo(step);
+  });
+});
