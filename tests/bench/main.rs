@@ -2,3 +2,4 @@
 //! optimised build on a quiet machine (`npm run bench`).
 
 mod memory;
+mod reflect;

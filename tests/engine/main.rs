@@ -3,4 +3,5 @@
 mod endpoints;
 mod memory;
 mod real_input;
+mod reflect;
 mod tidy;

@@ -53,6 +53,7 @@ pub(crate) struct Inner {
     pub(crate) events: broadcast::Sender<Event>,
     pub(crate) queue: Queue,
     pub(crate) runs: Runs,
+    pub(crate) statement_vectors: crate::reflect::extractive::KeptVectors,
     pub(crate) kept: crate::endpoints::provider::Kept,
     pub(crate) stop: CancellationToken,
 }
@@ -99,6 +100,7 @@ impl Engine {
                 events,
                 queue: Queue::default(),
                 runs: Runs::default(),
+                statement_vectors: crate::reflect::extractive::KeptVectors::default(),
                 kept: crate::endpoints::provider::Kept::default(),
                 stop: CancellationToken::new(),
             }),

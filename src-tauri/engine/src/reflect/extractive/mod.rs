@@ -3,6 +3,7 @@
 //! documents share the choice made here; laying out a document is the models' affair.
 
 pub(in crate::reflect) mod answer;
+mod kept;
 pub(crate) mod material;
 pub(crate) mod relate;
 pub(crate) mod score;
@@ -15,6 +16,7 @@ use domain::tokens::{Cl100k, TokenCounter};
 use domain::trace::ExtractiveState;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use kept::KeptVectors;
 pub(crate) use relate::{Relation, relate};
 pub(crate) use statements::{Source, SourceKind};
 use words::Days;
@@ -125,13 +127,13 @@ pub(crate) async fn select(
         )
         .collect();
     let missing: Vec<usize> = lexical
-        .shortlist(pieces.len())
+        .shortlist(&pieces)
         .into_iter()
         .filter(|at| vectors[*at].is_none())
         .take(VECTORS)
         .collect();
     let texts: Vec<String> = missing.iter().map(|at| pieces[*at].matched()).collect();
-    for (at, vector) in missing.iter().zip(engine.embed_passages(&texts, cancel).await?) {
+    for (at, vector) in missing.iter().zip(kept::vectors(engine, &texts, cancel).await?) {
         vectors[*at] = Some(vector);
     }
     let limits = Limits { statements, max_tokens, tokens: &Cl100k };

@@ -27,6 +27,8 @@ const FLOOR: f64 = 0.55;
 /// Confidence of the two upper states.
 const FOUND: f64 = 0.5;
 const NEAREST: f64 = 0.3;
+/// What the first source is worth over the last one when vectors are given out.
+const SOURCE_PLACE: f64 = 0.3;
 /// Parameters of BM25 as commonly used.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
@@ -63,12 +65,15 @@ impl Lexical {
         }
     }
 
-    /// Pieces worth a vector, best first: by words, then in order.
-    pub(crate) fn shortlist(&self, most: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.bm25.len()).collect();
-        let score = |at: usize| self.bm25[at] - INEXACT * self.inexact[at];
+    /// Pieces worth a vector, best first: by words and by the place of their source among those
+    /// found, which a search by meaning had its part in.
+    pub(crate) fn shortlist(&self, pieces: &[Piece]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..pieces.len()).collect();
+        let sources = pieces.last().map_or(1, |piece| piece.source + 1);
+        let place = |at: usize| count(pieces[at].source) / count(sources);
+        let score =
+            |at: usize| self.bm25[at] - INEXACT * self.inexact[at] - SOURCE_PLACE * place(at);
         order.sort_by(|a, b| score(*b).total_cmp(&score(*a)).then(a.cmp(b)));
-        order.truncate(most);
         order
     }
 }
@@ -130,7 +135,13 @@ fn inexact(exact: &BTreeSet<String>, matched: &[String], dates: &[Vec<Days>]) ->
         .iter()
         .zip(dates)
         .map(|(text, dates)| {
-            let tokens: HashSet<String> = words::tokens(text).into_iter().collect();
+            let mut tokens: HashSet<String> = words::tokens(text).into_iter().collect();
+            let names: Vec<String> = tokens
+                .iter()
+                .filter_map(|token| words::numbered(token))
+                .map(str::to_owned)
+                .collect();
+            tokens.extend(names);
             exact
                 .iter()
                 .filter(|token| {

@@ -221,8 +221,15 @@ impl<'a> Cutter<'a> {
         let titles = self.path.titles();
         let context =
             if titles.is_empty() { self.title.clone() } else { Some(titles.join(" › ")) };
-        for sentence in sentences(&text) {
-            self.push(sentence, context.clone(), item);
+        let sentences = sentences(&text);
+        let label = sentences.first().and_then(|first| label(first)).map(|label| match &context {
+            Some(context) => format!("{context} › {label}"),
+            None => label.to_owned(),
+        });
+        for (at, sentence) in sentences.into_iter().enumerate() {
+            // What a paragraph opens with ("Release 4.0 (8 April): …") is the subject of the rest.
+            let context = label.as_ref().filter(|_| at > 0).or(context.as_ref()).cloned();
+            self.push(sentence, context, item);
         }
     }
 
@@ -233,6 +240,16 @@ impl<'a> Cutter<'a> {
             self.pieces.push(Piece { source: self.source, text, context, leans });
         }
     }
+}
+
+/// Characters of the longest opening that names the subject of a paragraph.
+const LABEL_CHARS: usize = 70;
+
+// The opening of a sentence up to its colon, if it is short and names something.
+fn label(sentence: &str) -> Option<&str> {
+    let (label, rest) = sentence.split_once(": ")?;
+    let names = label.starts_with(|c: char| c.is_uppercase() || c.is_numeric());
+    (names && !rest.is_empty() && label.chars().count() <= LABEL_CHARS).then_some(label)
 }
 
 fn is_rule(line: &str) -> bool {
@@ -455,6 +472,18 @@ mod tests {
         );
         assert_eq!(headings_after(&[], text), ["History", "Leaders"]);
         assert_eq!(headings_after(&["Other".to_owned()], "## Sub\ntext"), ["Other", "Sub"]);
+    }
+
+    #[test]
+    fn a_labelled_paragraph_lends_its_label() {
+        let text = "## Releases\n\nEtch 4.0 (8 April 2007): a toy. One port was added: AMD64.";
+        assert_eq!(
+            shown(text),
+            [
+                "Etch 4.0 (8 April 2007): a toy.",
+                "Releases › Etch 4.0 (8 April 2007): One port was added: AMD64.",
+            ]
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Words that carry no subject. Short on purpose: rarity weighs the rest.
 const EMPTY: &str = " a about after all also an and any are as at be been before but by can come comes \
-    came could did do does during ever first for from get got had has have he her him his how i if in into is it \
+    came could did do does during ever for from get got had has have he her him his how i if in into is it \
     its just many me more most much my no not of on one only or other our out over part per she so some \
     such than that the their them then there these they this those to under up us was we were what when \
     where which while who whom whose why will with would you your \
@@ -82,11 +82,25 @@ pub(crate) fn asked(question: &str) -> Asked {
 
 /// The words of a text that carry a subject, stemmed, in order, repeats kept.
 pub(crate) fn stems(text: &str) -> Vec<String> {
-    tokens(text)
-        .into_iter()
-        .filter(|token| !EMPTY.contains(&format!(" {token} ")))
-        .map(|token| stem(&token))
-        .collect()
+    let mut out = Vec::new();
+    for token in tokens(text) {
+        if EMPTY.contains(&format!(" {token} ")) {
+            continue;
+        }
+        // "DebConf0" speaks of DebConf too.
+        if let Some(name) = numbered(&token) {
+            out.push(stem(name));
+        }
+        out.push(stem(&token));
+    }
+    out
+}
+
+/// The name in a numbered name: letters, then digits and nothing else.
+pub(crate) fn numbered(token: &str) -> Option<&str> {
+    let name = token.trim_end_matches(|c: char| c.is_ascii_digit());
+    let long = name.chars().count() > 2 && name.len() < token.len();
+    (long && name.chars().all(char::is_alphabetic)).then_some(name)
 }
 
 /// Whole tokens, folded: words, and numbers with their dots ("3.1", "1.3.1").
