@@ -30,7 +30,7 @@ fn chapters(language: &str) -> Vec<String> {
 }
 
 /// A bank with the chapters of one language.
-async fn imported(engine: &Engine, language: &str) -> BankId {
+pub(super) async fn imported(engine: &Engine, language: &str) -> BankId {
     let new = NewBank { name: format!("History {language}"), id: None };
     let bank = engine::banks::create(engine, new).await.unwrap().id;
     let input = ImportFiles { paths: chapters(language), tags: Vec::new(), mode: None };

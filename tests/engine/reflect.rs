@@ -384,9 +384,6 @@ async fn a_bank_offers_questions_about_what_it_holds() {
     assert!(offered(&fixture).await.iter().any(|question| question.contains("Mira")));
 }
 
-/// The English chapters of a published project history, as the package of that name installs them.
-const HISTORY: &str = "/usr/share/doc/debian-history/docs";
-
 /// Share of the wanted details that the answers hold, and how often an answer is sure of what the
 /// bank does not hold, printed beside the states.
 async fn judge(fixture: &Fixture) -> (f64, f64) {
@@ -429,17 +426,12 @@ async fn judge(fixture: &Fixture) -> (f64, f64) {
 }
 
 #[tokio::test]
-#[ignore = "needs the weights of the bundled embedder and an installed project history"]
 async fn statements_answer_questions_about_a_published_history() {
     let fixture =
         Fixture::with(tests::Setup { embedder: Some(tests::bundled()), ..tests::Setup::default() })
             .await;
-    let paths = ["intro", "leaders", "releases", "detailed"]
-        .map(|chapter| format!("{HISTORY}/{chapter}.en.html"));
-    let files =
-        engine::view::memory::ImportFiles { paths: paths.to_vec(), tags: Vec::new(), mode: None };
-    engine::memory::import(&fixture.engine, &fixture.bank, files).await.unwrap();
-    fixture.run_queue().await;
+    let bank = super::real_input::imported(&fixture.engine, "en").await;
+    let fixture = Fixture { bank, ..fixture };
     let (met, sure) = judge(&fixture).await;
     assert!(met >= 0.85, "{met:.2} of the answerable questions are met");
     assert!(sure <= 0.25, "{sure:.2} of the unanswerable ones are called found");

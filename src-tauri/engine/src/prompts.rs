@@ -26,6 +26,7 @@ macro_rules! prompts {
             };
         )+
         /// Every prompt there is.
+        #[cfg(test)]
         pub(crate) const ALL: &[Prompt] = &[$($constant),+];
     };
 }

@@ -1,7 +1,8 @@
 //! Answers a question from the bank in a loop of tool calls, with checked citations, or without a
 //! language model by choosing statements. Writes nothing to the bank but the record of the run.
 
-mod caller;
+mod called;
+pub(crate) mod caller;
 mod closing;
 mod expand;
 pub(crate) mod extractive;
@@ -16,8 +17,6 @@ pub(crate) mod structured;
 mod suggest;
 mod tools;
 mod turns;
-
-pub(crate) use caller::{Ask, Caller, NoReply};
 
 use crate::events::EventSink;
 use crate::llm_log::{CallContext, within};

@@ -2,10 +2,11 @@
 //! the loop with a language model and extractive mode, keeps the time, and hands back what was done
 //! also when there is no answer. Writes nothing; the record is the caller's affair.
 
+use super::called::first_trace;
 use super::caller::Caller;
 use super::prepare::{Prepared, prepare};
 use super::request::{ReflectOutcome, ReflectRequest, RunFailure};
-use super::turns::{Ended, Run, first_trace};
+use super::turns::{Ended, Run};
 use super::{extractive, structured};
 use crate::events::EventSink;
 use crate::report::fault;

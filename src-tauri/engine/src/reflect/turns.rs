@@ -2,6 +2,7 @@
 //! over an answer, stops, runs out of turns or out of room. Its rules are those of `domain`; this
 //! module obeys them and keeps the record.
 
+use super::called::{Called, Plan, no_tools, record_of, tool_failed};
 use super::caller::{Ask, Caller, NoReply, millis};
 use super::instructions;
 use super::prepare::Prepared;
@@ -11,17 +12,13 @@ use super::tools::{Output, Toolbox, count, object};
 use crate::report::fault;
 use crate::{Engine, Result};
 use domain::citations::{AnswerSource, Retrieved, validate_citations};
-use domain::cleaning::leaked_call_syntax;
 use domain::evidence::EvidenceBlock;
 use domain::forced::{ForcedOrder, ForcedStep};
-use domain::guards::{
-    DoneState, FoundModel, Guard, done_guard, early_release, iterations, refusal_message,
-};
+use domain::guards::{DoneState, FoundModel, Guard, done_guard, early_release, refusal_message};
 use domain::tokens::{Cl100k, TokenCounter};
 use domain::tool_calls::{
-    CallIds, DONE, EXPAND, MAX_CALLS_PER_REPLY, RETRIEVAL_TOOLS, ReadCall, SEARCH_MENTAL_MODELS,
-    SEARCH_OBSERVATIONS, call_fingerprint, normalize_tool_name, parse_arguments, read_call,
-    token_ceiling,
+    CallIds, DONE, EXPAND, MAX_CALLS_PER_REPLY, RETRIEVAL_TOOLS, SEARCH_MENTAL_MODELS,
+    SEARCH_OBSERVATIONS, call_fingerprint, read_call, token_ceiling,
 };
 use domain::trace::{
     CallPurpose, ClosedBy, InitiatedBy, LlmCallStatus, RunEvent, ToolCallRecord, ToolCallStatus,
@@ -36,9 +33,6 @@ use tokio_util::sync::CancellationToken;
 
 /// Temperature of the loop and its synthesis: low, because two runs of one question should agree.
 pub(super) const TEMPERATURE: f32 = 0.3;
-
-/// Characters of a useless reply that are shown with the failure.
-const SHOWN_TEXT: usize = 500;
 
 /// How the loop ended.
 pub(super) enum Ended {
@@ -550,100 +544,5 @@ impl<'a> Run<'a> {
     /// Ends the run when it was cancelled.
     pub(super) fn check(&self) -> Result<()> {
         if self.cancel.is_cancelled() { Err(fault("cancelled").into()) } else { Ok(()) }
-    }
-}
-
-/// The trace of a run before its first turn.
-pub(super) fn first_trace(request: &ReflectRequest, prepared: &Prepared) -> Trace {
-    let forced = ForcedOrder::new(&prepared.tools).sequence();
-    let base = prepared.settings.reflect_max_iterations;
-    Trace {
-        max_iterations: iterations(base, request.budget, count(forced.len())),
-        forced_sequence: forced,
-        resolved_scope: prepared.scope.resolved.clone(),
-        pending_consolidation: prepared.pending,
-        directives: prepared.directives.refs(),
-        directives_held_back: prepared.directives.held_back.clone(),
-        ..Trace::default()
-    }
-}
-
-/// A failed search is a failure of the run; being stopped is not a failed search.
-pub(super) fn tool_failed(tool: &str, error: crate::Error) -> crate::Error {
-    let report = crate::report::Report::from(&error);
-    if report.reason == "cancelled" {
-        return error;
-    }
-    fault("tool_failed")
-        .with("cause", format!("{tool}: {}", report.message))
-        .detail(report.detail.unwrap_or(report.reason))
-        .into()
-}
-
-fn no_tools(reply: &ChatReply) -> crate::Error {
-    let text: String = reply.text.chars().take(SHOWN_TEXT).collect();
-    let hint = if leaked_call_syntax(&reply.text) { "It wrote a call as plain text. " } else { "" };
-    fault("tool_calls_unsupported")
-        .with("llm", reply.llm.as_deref().unwrap_or("The language model"))
-        .detail(format!("{hint}It said: {text}"))
-        .into()
-}
-
-// A call of a reply with its name and arguments read.
-struct Called {
-    tool: String,
-    args: Result<Map<String, Value>, String>,
-    given: Json,
-    print: String,
-    reason: Option<String>,
-    iteration: u32,
-}
-
-impl Called {
-    fn of(call: &llm::ToolCall, iteration: u32) -> Self {
-        let tool = normalize_tool_name(&call.name).to_owned();
-        let raw = match &call.arguments {
-            Some(args) => Value::Object(args.clone()),
-            None => Value::String(call.raw.clone()),
-        };
-        let args = parse_arguments(&raw).map_err(|error| error.to_string());
-        let print = args
-            .as_ref()
-            .map_or_else(|_| format!("{tool} {}", call.raw), |args| call_fingerprint(&tool, args));
-        let reason = args.as_ref().ok().and_then(|args| args.get("reason")?.as_str());
-        Self {
-            reason: reason.map(str::to_owned),
-            given: Json(args.as_ref().map_or(raw, |args| Value::Object(args.clone()))),
-            tool,
-            args,
-            print,
-            iteration,
-        }
-    }
-}
-
-enum Plan {
-    Run(Box<ReadCall>),
-    Answer(ToolCallStatus, Value),
-    Refused(Guard, String),
-}
-
-fn record_of(
-    call: &Called,
-    status: ToolCallStatus,
-    guard: Option<Guard>,
-    duration_ms: u32,
-) -> ToolCallRecord {
-    ToolCallRecord {
-        tool: call.tool.clone(),
-        reason: call.reason.clone(),
-        input: call.given.clone(),
-        output: None,
-        result_count: 0,
-        duration_ms,
-        iteration: call.iteration,
-        status,
-        guard,
-        initiated_by: InitiatedBy::Model,
     }
 }
