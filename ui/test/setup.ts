@@ -32,6 +32,7 @@ Element.prototype.scrollIntoView = () => {};
 Element.prototype.scrollTo = () => {};
 Element.prototype.hasPointerCapture = () => false;
 Element.prototype.releasePointerCapture = () => {};
+Element.prototype.setPointerCapture = () => {};
 Range.prototype.getClientRects = () => [] as unknown as DOMRectList;
 Range.prototype.getBoundingClientRect = () => new DOMRect();
 window.scrollTo = () => {};

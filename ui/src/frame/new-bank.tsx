@@ -17,7 +17,7 @@ export function NewBank({
   onMade,
 }: {
   onClose: () => void;
-  /** Called before the new bank opens. */
+  /** Called once the new bank is open. */
   onMade?: (bank: BankRow) => void;
 }) {
   const create = useWrite("createBank");
@@ -33,13 +33,12 @@ export function NewBank({
     create.mutate([{ name: name.trim(), id: null }], {
       onSuccess: (bank) => {
         remember.mutate([bank.id]);
-        onMade?.(bank);
-        onClose();
         void navigate({
           to: "/b/$bank/memories/{-$memory}",
           params: { bank: bank.id, memory: undefined },
           search: {},
-        });
+        }).then(() => onMade?.(bank));
+        onClose();
       },
     });
   };

@@ -3,7 +3,6 @@ import type { ReactNode } from "react";
 import { Badge } from "~/components/badge";
 import { Button } from "~/components/button";
 import { Line, Words } from "~/components/diff";
-import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { StateWord } from "~/components/state";
 import { count } from "~/lib/format";
@@ -30,14 +29,12 @@ export function FirstRunScreen({
   const review = () => {
     if (!sample) return;
     if (look) saveLook.mutate([{ ...look, tour_done: false }]);
-    finish.mutate([], {
-      onSuccess: () =>
-        void navigate({
-          to: "/b/$bank/review/{-$proposal}",
-          params: { bank: sample, proposal: undefined },
-          search: {},
-        }),
-    });
+    // First away, then done: the first page leads elsewhere once it is done.
+    void navigate({
+      to: "/b/$bank/review/{-$proposal}",
+      params: { bank: sample, proposal: undefined },
+      search: {},
+    }).then(() => finish.mutate([]));
   };
   return (
     <ScrollText label={strings.title}>
@@ -51,13 +48,12 @@ export function FirstRunScreen({
             <p className="type-doc mt-2 max-w-(--measure) text-pretty text-muted">{strings.lead}</p>
             <div className="mt-4 flex flex-wrap gap-2">
               {sample && (
-                <Button kind="primary" autoFocus onClick={review} disabled={finish.isPending}>
+                <Button kind="primary" autoFocus onClick={review}>
                   {strings.review}
                 </Button>
               )}
               <Button onClick={onNewBank}>{strings.empty}</Button>
             </div>
-            {finish.error && <ReportCard className="mt-4" report={finish.error} onRetry={review} />}
           </div>
         </div>
         <div className="grid grid-cols-2 gap-4 max-[799px]:grid-cols-1">

@@ -57,7 +57,7 @@ function Steps({ bank, onEnd }: { bank: BankId; onEnd: () => void }) {
   const { op, view } = useLocation({
     select: ({ search }) => search as { op?: string; view?: string },
   });
-  const decided = rows?.map(({ decisions }) => decisions.undecided).join() ?? "";
+  const decided = JSON.stringify(rows?.map(({ decisions }) => decisions) ?? "");
   const seen = [op ?? "", decided, view ?? "", `${rows?.length ?? 0}`][step] ?? "";
   const before = useRef<{ step: number; seen: string } | null>(null);
   const end = useRef(onEnd);

@@ -26,7 +26,7 @@ export function ImportPlanList({ plan: { files } }: { plan: ImportPlan }) {
       {files.length > 0 && (
         <div className="flex max-h-80">
           <Stack
-            label={strings.plan}
+            label={strings.files}
             items={shown}
             keyOf={({ path }) => path}
             current={-1}

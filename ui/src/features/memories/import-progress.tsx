@@ -140,7 +140,7 @@ function Result({ result }: { result: ImportResult }) {
           </h2>
           <div className="flex max-h-80">
             <Stack
-              label={strings.skipped(skipped.length)}
+              label={strings.skippedList}
               items={skipped}
               keyOf={(each) => `${each.file}:${each.line}:${each.reason}`}
               current={-1}

@@ -106,7 +106,7 @@ function Planning({
 
   return (
     <>
-      <ScrollText label={strings.title} className="px-4">
+      <ScrollText label={strings.choice} className="px-4">
         <div className="mx-auto grid w-full max-w-[47.5rem] gap-4 py-4">
           <p className="text-pretty text-muted">{strings.about}</p>
           <form onSubmit={look} noValidate className="flex flex-wrap items-start gap-2">

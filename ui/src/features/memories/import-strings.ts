@@ -25,7 +25,10 @@ export const strings = {
     concise: "The language model reads statements out of each passage.",
   } satisfies Record<ExtractionMode, string>,
   needsModel: "Needs a language model; none is set up.",
+  choice: "What to read",
   plan: "Plan",
+  files: "Files",
+  skippedList: "Lines that were skipped",
   planOf: (documents: number, facts: number, left: number) =>
     [
       plural(documents, "document"),

@@ -22,7 +22,7 @@ export function DataPage() {
     <>
       {folder.error && <ReportCard report={folder.error} onRetry={() => void folder.refetch()} />}
       {folder.data && (
-        <Card title={strings.pages.data}>
+        <Card title={words.file}>
           <Row
             title={words.folder}
             about={<span className="type-code select-text break-all">{folder.data.path}</span>}

@@ -22,7 +22,7 @@ export function LookPage() {
   return (
     <>
       {save.error && <ReportCard report={save.error} />}
-      <Card title={strings.pages.look}>
+      <Card title={words.look}>
         <Row title={words.theme}>
           <Segmented<Theme>
             label={words.theme}

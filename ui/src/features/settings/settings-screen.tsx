@@ -32,13 +32,7 @@ export function SettingsScreen({ bank, page }: { bank: BankId; page: SettingsPag
           </Link>
         ))}
       </nav>
-      <section
-        aria-label={strings.pages[page]}
-        data-pane
-        tabIndex={-1}
-        data-focus-inside
-        className="flex min-h-0 min-w-0"
-      >
+      <div data-pane tabIndex={-1} data-focus-inside className="flex min-h-0 min-w-0">
         <ScrollText label={strings.pages[page]} className="px-8 py-6 max-[1100px]:px-5">
           <div className="grid max-w-[43.5rem] gap-6 pb-8">
             <div>
@@ -51,7 +45,7 @@ export function SettingsScreen({ bank, page }: { bank: BankId; page: SettingsPag
             {page === "about" && <AboutPage />}
           </div>
         </ScrollText>
-      </section>
+      </div>
     </div>
   );
 }

@@ -109,6 +109,7 @@ export const strings = {
 
   look: {
     about: "How the program looks, and which keys work.",
+    look: "Look",
     theme: "Theme",
     themes: {
       system: "As the system",
@@ -128,6 +129,7 @@ export const strings = {
 
   data: {
     about: "Everything is in one file on this computer.",
+    file: "The file",
     folder: "Folder",
     copy: "Copy the path",
     copied: "Copied.",
