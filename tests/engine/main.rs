@@ -4,4 +4,5 @@ mod endpoints;
 mod memory;
 mod real_input;
 mod reflect;
+mod sample;
 mod tidy;

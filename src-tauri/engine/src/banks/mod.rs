@@ -114,7 +114,7 @@ fn free_id(tx: &ReadTx<'_>, proposed: &str) -> store::Result<BankId> {
 /// # Errors
 /// `bank_not_found`.
 pub async fn delete(engine: &Engine, bank: &BankId) -> Result<()> {
-    write_bank(engine, bank, "delete_bank", |tx, key| store::banks::delete(tx, key)).await
+    write_bank(engine, bank, "delete_bank", store::banks::delete).await
 }
 
 /// What is due at the start of the program, beside what is open to the user: the sample bank where

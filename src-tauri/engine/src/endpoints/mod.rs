@@ -338,11 +338,20 @@ pub async fn choose(engine: &Engine, id: Option<&EndpointId>) -> Result<LlmSetti
     engine
         .store()
         .write("choose_endpoint", move |tx| match id {
-            Some(id) => settings::set(tx, CHOICE, &serde_json::json!(id.0), now),
+            Some(id) => {
+                settings::set(tx, CHOICE, &serde_json::json!(id.0), now)?;
+                // What was held for want of a language model may go on.
+                for bank in store::banks::list(tx)? {
+                    let held = store::operations::HeldReason::LlmNotConfigured;
+                    store::operations::release(tx, bank.key, held, None, now)?;
+                }
+                Ok(())
+            }
             None => settings::clear(tx, CHOICE),
         })
         .await?;
     engine.inner.kept.clear();
+    crate::ops::wake(engine);
     llm_settings(engine).await
 }
 
