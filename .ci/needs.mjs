@@ -96,14 +96,17 @@ export async function weights() {
 }
 
 /** A program from Cargo's registry, kept in this checkout's own folder. */
-export async function cargoTool(program, crate, version) {
+export async function cargoTool(program, crate, version, features = []) {
   if (ask("sh", ["-c", `command -v ${program}`]) !== null) return;
   say(`${crate} ${version}, built once into .build/tools`);
   mkdirSync(join(cache, "tools"), { recursive: true });
-  const args = ["install", "--locked", crate, "--version", version];
+  const args = ["install", "--locked", crate, "--version", version, ...features];
   const { code } = await attempt("cargo", [...args, "--root", join(cache, "tools")]);
   if (code !== 0) stop(`${crate} could not be installed.`);
 }
 
-export const nextest = () => cargoTool("cargo-nextest", "cargo-nextest", "0.9.143");
+/** Without its self-updater, which nothing here uses. */
+const LEAN = ["--no-default-features", "--features", "default-no-update"];
+
+export const nextest = () => cargoTool("cargo-nextest", "cargo-nextest", "0.9.143", LEAN);
 export const tauriDriver = () => cargoTool("tauri-driver", "tauri-driver", "2.1.0");
