@@ -143,11 +143,13 @@ export function FactDialog({
           <TextField
             label={words.from}
             help={words.dateHelp}
+            className="content-start"
             fault={errors.from?.message ?? fieldMessage(report, "occurred_start")}
             {...register("from", { validate: dated })}
           />
           <TextField
             label={words.to}
+            className="content-start"
             fault={errors.to?.message ?? fieldMessage(report, "occurred_end")}
             {...register("to", { validate: dated })}
           />

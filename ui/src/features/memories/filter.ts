@@ -6,7 +6,7 @@
 import type { DocumentRow, FactType, MemoryFilter } from "~/platform/bindings";
 
 export const tokenNames = ["kind", "tag", "entity", "after", "before", "doc", "state"] as const;
-export type TokenName = (typeof tokenNames)[number];
+type TokenName = (typeof tokenNames)[number];
 
 export interface Token {
   name: TokenName;

@@ -87,5 +87,6 @@ export const strings = {
     kept: (title: string) => `“${title}” is being read in.`,
     untitled: "The text",
     options: "Options",
+    modeOnly: "Reading facts out of it needs a language model; none is set up.",
   },
 } as const;

@@ -54,7 +54,7 @@ export function MemoriesList({
   return (
     <>
       <div className="grid shrink-0 gap-2 border-line border-b px-4 pt-2 pb-2">
-        <div className="flex items-center gap-3">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
           <h1 className="sr-only">{strings.title}</h1>
           <Segmented<Mode>
             label={strings.mode}

@@ -113,7 +113,7 @@ export function RetainScreen({ bank }: { bank: BankId }) {
               />
               <SelectField
                 label={strings.mode}
-                help={hasModel ? undefined : strings.needsModel}
+                help={hasModel ? undefined : words.modeOnly}
                 options={[
                   { value: "chunks", label: strings.modes.chunks },
                   ...(hasModel ? [{ value: "concise", label: strings.modes.concise }] : []),

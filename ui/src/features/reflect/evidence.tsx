@@ -51,7 +51,7 @@ export function Evidence({
           <Tabs.Trigger
             key={each}
             value={each}
-            className="type-small inline-flex h-6 items-center gap-1 rounded-md px-2 text-muted hover:bg-hover data-[state=active]:bg-selected data-[state=active]:font-semibold data-[state=active]:text-text"
+            className="type-small inline-flex h-6 items-center gap-1 rounded-md px-2 max-[1100px]:px-1.5 text-muted hover:bg-hover data-[state=active]:bg-selected data-[state=active]:font-semibold data-[state=active]:text-text"
           >
             {words.tabs[each]}
             <span className="font-normal text-faint">

@@ -134,7 +134,7 @@ function Ruler({ total }: { total: number }) {
             className="absolute top-1 border-line border-l pl-1"
             style={{ left: `${(mark / total) * 92}%` }}
           >
-            {duration(mark)}
+            {mark === 0 ? "0" : duration(mark).replace(".0 ", " ")}
           </span>
         ))}
       </div>
@@ -222,8 +222,13 @@ function Row({
         <span aria-hidden="true">
           <Bar span={span} took={took} share={share} />
           <span
-            className="type-small absolute top-1 whitespace-nowrap pl-1.5 text-faint"
-            style={{ left: share(span.start + took) }}
+            className="type-small absolute top-1 whitespace-nowrap px-1.5 text-faint"
+            // At whichever side there is room.
+            style={
+              (span.start + took) / total > 0.8 && span.start / total > 0.15
+                ? { right: `calc(100% - ${share(span.start)})` }
+                : { left: share(span.start + took) }
+            }
           >
             {span.took === null ? "" : duration(span.took)}
           </span>

@@ -120,7 +120,7 @@ export const strings = {
     sizeHelp: "From 50 to 300 percent. Ctrl + and Ctrl − change it anywhere.",
     smaller: "Smaller",
     larger: "Larger",
-    reset: "100 %",
+    reset: "Reset",
     percent: (zoom: number) => `${zoom} %`,
     keys: "Keys",
     single: "Single letters work as keys",
