@@ -319,6 +319,103 @@ async fn structured_output_is_repeated_once_with_its_problems() {
 }
 
 #[tokio::test]
+async fn three_levels_are_searched_in_order_and_a_stale_document_needs_facts() {
+    let look = |tool: &str| Step::call(tool, json!({"query": "ferry timetable"}));
+    let model = Scripted::new([
+        look("search_mental_models"),
+        look("search_observations"),
+        look("recall"),
+        Step::call("done", json!({"answer": "At six.", "mental_model_ids": ["m1"]})),
+    ]);
+    let fixture = ferry(&model).await;
+    let new = engine::view::model::NewModel {
+        id: Some("ferries".to_owned()),
+        name: "Ferries".to_owned(),
+        source_query: "Which ferries are there?".to_owned(),
+        tags: Vec::new(),
+        max_tokens: None,
+        trigger: None,
+        review: None,
+        content: Some("The ferry timetable: Aker at six.\n".to_owned()),
+    };
+    engine::models::create(&fixture.engine, &fixture.bank, new).await.unwrap();
+    let (answer, _) = ask(&fixture, question("When does the ferry leave?")).await;
+    let view = answer.unwrap();
+    model.assert_used_up();
+    assert_eq!(
+        view.trace.forced_sequence,
+        ["search_mental_models", "search_observations", "recall"]
+    );
+    assert_eq!(view.trace.released_at, None, "a stale document releases nothing");
+    let kinds: Vec<&str> = view.based_on.iter().map(|item| item.kind.as_str()).collect();
+    assert_eq!(kinds, ["mental-models"]);
+    assert!(view.unused.iter().all(|item| item.kind == "world") && !view.unused.is_empty());
+}
+
+async fn rule(fixture: &Fixture, content: &str) {
+    let (bank, content) = (fixture.bank.clone(), content.to_owned());
+    let written = fixture.engine.store().write("test_directive", move |tx| {
+        let key = store::banks::key(tx, &bank)?;
+        let fields = store::directives::DirectiveFields {
+            name: "Tone".to_owned(),
+            content,
+            priority: 0,
+            is_active: true,
+            tags: std::collections::BTreeSet::new(),
+        };
+        store::directives::insert(tx, key, &"rule-1".into(), &fields, tests::at(tests::START))
+    });
+    written.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_directive_is_in_force_everywhere_and_compliance_is_asked_for_once() {
+    let [first, second] = searches();
+    let done = |extra: Value| {
+        let mut args = json!({"answer": "At six.", "memory_ids": ["f1"]});
+        args.as_object_mut().unwrap().extend(extra.as_object().cloned().unwrap());
+        Step::call("done", args)
+    };
+    let model = Scripted::new([first, second, done(json!({})), done(json!({}))]);
+    let fixture = ferry(&model).await;
+    rule(&fixture, "Never name a person.").await;
+    let (answer, _) = ask(&fixture, question("When does the ferry leave?")).await;
+    let view = answer.unwrap();
+    model.assert_used_up();
+    let asked = &model.requests()[0];
+    assert_eq!(texts(&asked.messages[0]).matches("Never name a person.").count(), 2);
+    let done = asked.tools.iter().find(|tool| tool.name == "done").unwrap();
+    assert!(done.parameters["required"].to_string().contains("directive_compliance"));
+    let guard = view.trace.tool_calls.iter().find_map(|call| call.guard);
+    assert_eq!(guard, Some(domain::guards::Guard::MissingArgument));
+    assert!(view.based_on.iter().any(|item| item.kind == "directives"));
+
+    let fixture = Fixture::new().await;
+    rule(&fixture, "Never name a person.").await;
+    fixture.fact("The ferry to Aker leaves at six.", &["Aker"], "2026-02-01").await;
+    let (answer, _) = ask(&fixture, question("When does the ferry leave?")).await;
+    let held = answer.unwrap().trace.directives_held_back;
+    assert_eq!(held[0].reason, domain::trace::HeldBackReason::Extractive);
+}
+
+#[tokio::test]
+async fn a_question_that_a_killed_process_left_is_marked_as_such() {
+    let hold = Hold::default();
+    let model = Scripted::new([Step::text("late").held_by(&hold)]);
+    let fixture = ferry(&model).await;
+    let mut events: Vec<RunEvent> = Vec::new();
+    tokio::select! {
+        _ = reflect::ask(&fixture.engine, &fixture.bank, question("ferry"), &mut events) => {}
+        () = hold.arrived() => {}
+    }
+    let Fixture { folder, clock, engine, bank } = fixture;
+    drop(engine);
+    let engine = tests::open(folder.path(), &clock, &tests::Setup::default()).await.unwrap();
+    let rows = reflect::runs(&engine, &bank).await.unwrap();
+    assert_eq!(rows[0].status, RunStatus::Failed);
+}
+
+#[tokio::test]
 async fn a_bad_question_leaves_no_record() {
     let fixture = Fixture::new().await;
     let mut input = question("  ");

@@ -87,6 +87,7 @@ impl Engine {
         store
             .write("recover_operations", move |tx| {
                 store::operations::recover(tx, now)?;
+                store::runs::recover_reflects(tx, &crate::reflect::interrupted(), now)?;
                 Ok(())
             })
             .await?;

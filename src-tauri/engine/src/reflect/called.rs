@@ -26,6 +26,7 @@ pub(super) fn first_trace(request: &ReflectRequest, prepared: &Prepared) -> Trac
         forced_sequence: forced,
         resolved_scope: prepared.scope.resolved.clone(),
         pending_consolidation: prepared.pending,
+        memories_held_back: prepared.held_back,
         directives: prepared.directives.refs(),
         directives_held_back: prepared.directives.held_back.clone(),
         ..Trace::default()

@@ -10,9 +10,11 @@ use crate::report::fault;
 use crate::{Error, Result};
 use domain::answer::{AnswerForm, fit_length};
 use domain::citations::{
-    AnswerSource, CitedIds, ID_KEYS, Retrieved, evidence_spans, validate_citations,
+    AnswerSource, BasedOnDirective, CitedIds, ID_KEYS, Retrieved, evidence_spans,
+    validate_citations,
 };
 use domain::cleaning::{clean_final_text, leaked_call_syntax};
+use domain::directives::Directive;
 use domain::document::{DraftSection, LineEnd, assemble, coerce_sections};
 use domain::tokens::{Cl100k, TokenCounter};
 use domain::trace::{CallPurpose, LlmCallStatus, RunEvent, Trace, Warning, call_scope};
@@ -81,15 +83,11 @@ impl Run<'_> {
         let mut trace = std::mem::take(&mut self.trace);
         trace.llm_calls = std::mem::take(&mut self.caller.calls);
         trace.warnings.clone_from(&self.warnings);
-        Ok(outcome(
-            text,
-            sections,
-            &draft.args,
-            &self.retrieved,
-            &check,
-            trace,
-            std::mem::take(&mut self.warnings),
-        ))
+        let warnings = std::mem::take(&mut self.warnings);
+        Ok(ReflectOutcome {
+            directives: obeyed(&self.prepared.directives.in_force),
+            ..outcome(text, sections, &draft.args, &self.retrieved, &check, trace, warnings)
+        })
     }
 
     async fn fit(&mut self, draft: &mut Draft) -> Result<(String, Option<Vec<DraftSection>>)> {
@@ -166,6 +164,17 @@ impl Run<'_> {
     }
 }
 
+fn obeyed(directives: &[Directive]) -> Vec<BasedOnDirective> {
+    directives
+        .iter()
+        .map(|directive| BasedOnDirective {
+            id: directive.id.to_string(),
+            name: directive.name.clone(),
+            content: directive.content.clone(),
+        })
+        .collect()
+}
+
 /// Whether an error says that the run was stopped.
 pub(super) fn is_cancelled(error: &Error) -> bool {
     matches!(error, Error::Llm(llm::Error::Cancelled) | Error::Embed(embed::Error::Cancelled))
@@ -192,6 +201,7 @@ pub(super) fn outcome(
             memories: retrieved.memories().to_vec(),
             models: retrieved.models().to_vec(),
         },
+        directives: Vec::new(),
         basis: check.basis,
         structured: None,
         structured_error: None,

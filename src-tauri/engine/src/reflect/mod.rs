@@ -18,6 +18,8 @@ mod suggest;
 mod tools;
 mod turns;
 
+pub(crate) use record::interrupted;
+
 use crate::events::EventSink;
 use crate::llm_log::{CallContext, within};
 use crate::prompts::REFLECT_SYSTEM;

@@ -30,6 +30,8 @@ pub(super) struct Prepared {
     pub(super) scope: RunScope,
     /// Tags whose memories must not reach the language model.
     pub(super) leave_out: TagSet,
+    /// Memories in use that carry one of them.
+    pub(super) held_back: u32,
     /// Facts of the bank that wait for consolidation.
     pub(super) pending: u32,
     /// Those in scope.
@@ -64,7 +66,15 @@ fn read(tx: &ReadTx<'_>, request: &ReflectRequest, far: bool) -> Result<Prepared
     });
     let visible_models = !request.exclude_models.all
         && any_visible(tx, bank.key, &scope, &request.exclude_models.ids)?;
+    let held_back = if leave_out.is_empty() {
+        0
+    } else {
+        let counts = store::tag_sets::memory_counts(tx, bank.key)?;
+        let private = counts.iter().filter(|(tags, _)| TagSet::new(tags).overlaps(&leave_out));
+        private.map(|(_, n)| *n).sum()
+    };
     Ok(Prepared {
+        held_back,
         directives: select_directives(directives, &scope, request.directives),
         leave_out,
         pending: waiting.iter().map(|(_, n)| *n).sum(),

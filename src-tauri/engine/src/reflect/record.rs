@@ -7,7 +7,7 @@ use crate::report::Report;
 use crate::view::model::{EvidenceItem, RunWarning};
 use crate::view::reflect::{ReflectInput, ReflectRow, ReflectRunView, RunStatus};
 use crate::{Engine, Result};
-use domain::citations::{BasedOnMemory, BasedOnModel, Basis, EvidenceSpan};
+use domain::citations::{BasedOnDirective, BasedOnMemory, BasedOnModel, Basis, EvidenceSpan};
 use domain::reflect::StructuredOutputError;
 use domain::trace::{Trace, Usage, Warning};
 use domain::{BankId, Instant, Json, RunId};
@@ -25,6 +25,7 @@ struct Stored {
     basis: Option<Basis>,
     used: StoredEvidence,
     retrieved: StoredEvidence,
+    directives: Vec<BasedOnDirective>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -90,6 +91,7 @@ pub(super) fn end(
                 basis: Some(outcome.basis),
                 used: (&outcome.used).into(),
                 retrieved: (&outcome.retrieved).into(),
+                directives: outcome.directives.clone(),
             }));
             record.evidence_spans = Some(json_of(&outcome.spans));
             record.trace = json_of(&outcome.trace);
@@ -178,11 +180,12 @@ fn view(record: ReflectRun, stored: &Stored, known: &[store::memories::Memory]) 
     let warnings: Vec<Warning> = read(Some(record.warnings));
     let error: Option<StructuredOutputError> =
         record.structured_output_error.and_then(|value| serde_json::from_value(value).ok());
-    let used = items(&stored.used, known);
+    let mut used = items(&stored.used, known);
     let unused: Vec<EvidenceItem> = items(&stored.retrieved, known)
         .into_iter()
         .filter(|item| !used.iter().any(|other| other.id == item.id && other.kind == item.kind))
         .collect();
+    used.extend(stored.directives.iter().map(directive));
     ReflectRunView {
         id: record.id,
         request: serde_json::from_value(record.request).unwrap_or_else(|_| ReflectInput {
@@ -249,4 +252,25 @@ fn items(evidence: &StoredEvidence, known: &[store::memories::Memory]) -> Vec<Ev
         gone: false,
     });
     memories.chain(models).collect()
+}
+
+fn directive(directive: &BasedOnDirective) -> EvidenceItem {
+    EvidenceItem {
+        id: directive.id.clone(),
+        text: directive.content.clone(),
+        kind: "directives".to_owned(),
+        context: Some(directive.name.clone()).filter(|name| !name.is_empty()),
+        occurred_start: None,
+        mentioned_at: None,
+        document: None,
+        first_cited_version: None,
+        gone: false,
+    }
+}
+
+/// The report of runs that a program left unfinished when it ended.
+pub(crate) fn interrupted() -> Value {
+    let fault = crate::report::fault("cancelled")
+        .detail("The program ended while this question was being answered.");
+    json_of(&fault.report())
 }

@@ -1,7 +1,7 @@
 //! What a run is asked and what it hands back, for the two who start runs: a person's question and
 //! a refresh. Shapes only.
 
-use domain::citations::{BasedOnMemory, BasedOnModel, Basis, EvidenceSpan};
+use domain::citations::{BasedOnDirective, BasedOnMemory, BasedOnModel, Basis, EvidenceSpan};
 use domain::directives::{DirectiveReach, RunScope};
 use domain::document::DraftSection;
 use domain::reflect::{Budget, StructuredOutputError};
@@ -119,6 +119,8 @@ pub(crate) struct ReflectOutcome {
     pub(crate) used: Evidence,
     /// Everything that the tools showed.
     pub(crate) retrieved: Evidence,
+    /// Every directive that was in force; they are obeyed, never cited.
+    pub(crate) directives: Vec<BasedOnDirective>,
     /// Whether `used` was cited or is merely all that was retrieved.
     pub(crate) basis: Basis,
     /// Which piece of the text rests on which ids.
