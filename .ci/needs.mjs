@@ -25,6 +25,7 @@ const WINDOW = {
   dbus: "a message bus for each start of the program",
   "webkit2gtk-driver": "drives the real window",
   "fonts-dejavu-core": "letters, where no font is installed",
+  "debian-history": "the text that nobody prepared, which the journeys import",
 };
 
 /** System packages: installed on Debian and its kin, named elsewhere. */

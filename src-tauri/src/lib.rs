@@ -84,6 +84,9 @@ fn log(folder: &Path) -> tauri::plugin::TauriPlugin<tauri::Wry> {
         .clear_targets()
         .target(Target::new(kind))
         .level(log::LevelFilter::Info)
+        // The message bus tells every byte it exchanges, as if that were a step of the program.
+        .level_for("zbus", log::LevelFilter::Warn)
+        .level_for("tracing::span", log::LevelFilter::Warn)
         .max_file_size(LOG_BYTES)
         .rotation_strategy(RotationStrategy::KeepOne)
         .build()

@@ -12,8 +12,11 @@ import { ended, freePort, killGroup } from "./processes";
 
 const shots = fileURLToPath(new URL("shots", import.meta.url));
 
-/** How long something may take to be seen before the test fails. */
+/** How long something may take to be seen before the test fails, in milliseconds. */
 const PATIENCE = 15_000;
+
+/** How long work may take that has to read and embed long texts on a busy machine. */
+export const WORK = 120_000;
 
 /** Starts the program and waits for its page. */
 export async function startApp(start: Start = {}): Promise<App> {
@@ -52,7 +55,8 @@ async function connect(port: number, driver: ChildProcess, args: string[]): Prom
   }
 }
 
-/** A running program. Selectors are CSS; a text with a leading `=` is an accessible name or text. */
+/** A running program. Selectors are CSS; behind a leading `=` stands an accessible name or a shown
+ *  text, without the keys that a button shows; `=Approve*` is any name that begins so. */
 export class App {
   readonly driver: WebDriver;
   readonly #desktop: Desktop;
@@ -92,24 +96,29 @@ export class App {
   }
 
   /** Waits until the text stands somewhere on the page. */
-  async seeText(text: string): Promise<void> {
+  async seeText(text: string, patience = PATIENCE): Promise<void> {
     await this.driver.wait(
       async () => (await this.text("body")).includes(text),
-      PATIENCE,
+      patience,
       `"${text}" was not seen`,
       50,
     );
   }
 
   /** Waits until a value asked for again and again satisfies the test, and returns it. */
-  async until<T>(what: string, ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  async until<T>(
+    what: string,
+    ask: () => Promise<T>,
+    holds: (value: T) => boolean,
+    patience = PATIENCE,
+  ): Promise<T> {
     let last: T | undefined;
     await this.driver.wait(
       async () => {
         last = await ask();
         return holds(last);
       },
-      PATIENCE,
+      patience,
       what,
       50,
     );
@@ -121,6 +130,22 @@ export class App {
     return this.driver.executeScript<string>(
       "return document.querySelector(arguments[0])?.innerText ?? ''",
       selector,
+    );
+  }
+
+  /** An attribute of the first match; empty when there is none. */
+  attribute(selector: string, name: string): Promise<string> {
+    return this.driver.executeScript<string>(
+      "return document.querySelector(arguments[0])?.getAttribute(arguments[1]) ?? ''",
+      selector,
+      name,
+    );
+  }
+
+  /** Where the page is: path, search and hash of its address. */
+  path(): Promise<string> {
+    return this.driver.executeScript<string>(
+      "return location.pathname + location.search + location.hash",
     );
   }
 
@@ -136,11 +161,27 @@ export class App {
     await (await this.see(selector)).click();
   }
 
-  /** Empties a field and types into it. */
+  /** Puts a text into a field in the place of what stands there. */
   async fill(selector: string, text: string): Promise<void> {
     const field = await this.see(selector);
-    await field.clear();
+    await field.click();
+    await this.press("Control+a", "Backspace");
     await field.sendKeys(text);
+  }
+
+  /** Waits until nothing that is shown or still to be drawn changes: no skeleton, no motion. */
+  async settled(): Promise<void> {
+    await this.driver.wait(
+      () =>
+        this.driver.executeScript<boolean>(
+          `return document.fonts.status === "loaded"
+             && document.querySelector("[data-skeleton],[aria-busy=true]") === null
+             && document.getAnimations().every((each) => each.playState !== "running");`,
+        ),
+      PATIENCE,
+      "the page does not come to rest",
+      50,
+    );
   }
 
   /** Types text where the focus is. */
@@ -193,8 +234,13 @@ export class App {
       },
       (settled) => settled !== "",
     );
-    mkdirSync(shots, { recursive: true });
-    writeFileSync(join(shots, `${name}.png`), Buffer.from(picture, "base64"));
+    write(name, picture);
+  }
+
+  /** Keeps a picture of the page as it is now, whatever state it is in. */
+  async keep(name: string): Promise<void> {
+    const picture = await this.driver.takeScreenshot().catch(() => null);
+    if (picture !== null) write(name, picture);
   }
 
   /** Faults that axe finds on the page as it is now, one line each. */
@@ -232,14 +278,34 @@ export class App {
   }
 }
 
-/** The first shown element: by selector, or by name or text behind a `=`. */
-const FIND = `
-  const what = arguments[0];
-  const all = what.startsWith("=")
-    ? [...document.querySelectorAll("a,button,input,textarea,select,[role],h1,h2,h3,label")].filter(
-        (e) => (e.getAttribute("aria-label") ?? e.innerText ?? "").trim() === what.slice(1))
-    : [...document.querySelectorAll(what)];
-  return all.find((e) => e.checkVisibility({ visibilityProperty: true })) ?? null;`;
+function write(name: string, picture: string): void {
+  mkdirSync(shots, { recursive: true });
+  const file = name.replace(/[^\w-]+/g, "-").slice(0, 80);
+  writeFileSync(join(shots, `${file}.png`), Buffer.from(picture, "base64"));
+}
+
+/** Defines `find(what)`: the first shown element, by selector, or by name or text behind a `=`. A
+ *  label stands for its field. */
+const FINDER = `
+  const nameOf = (e) => {
+    if (e.hasAttribute("aria-label")) return e.getAttribute("aria-label");
+    const copy = e.cloneNode(true);
+    for (const aside of copy.querySelectorAll("kbd,[aria-hidden=true]")) aside.remove();
+    return copy.textContent.replace(/\\s+/g, " ");
+  };
+  const find = (what) => {
+    const name = what.slice(1);
+    const fits = name.endsWith("*")
+      ? (e) => nameOf(e).trim().startsWith(name.slice(0, -1))
+      : (e) => nameOf(e).trim() === name;
+    const all = what.startsWith("=")
+      ? [...document.querySelectorAll("a,button,input,textarea,select,[role],h1,h2,h3,label")].filter(fits)
+      : [...document.querySelectorAll(what)];
+    const shown = all.find((e) => e.checkVisibility({ visibilityProperty: true })) ?? null;
+    return shown?.tagName === "LABEL" ? (shown.control ?? shown) : shown;
+  };`;
+
+const FIND = `${FINDER} return find(arguments[0]);`;
 
 function keyCode(name: string): string {
   if (name.length === 1) return name;

@@ -1,33 +1,12 @@
 // What the shell promises whatever the page shows: the window draws, one program per data folder,
 // size and place are kept, a crash leaves nothing that hinders the next start.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type App, startApp } from "./app";
-import { Desktop, type Start } from "./desktop";
+import { Desktop } from "./desktop";
+import { folder, start } from "./lifetime";
 import { ended, killGroup } from "./processes";
-
-const running: App[] = [];
-const folders: string[] = [];
-
-afterEach(async () => {
-  for (const app of running.splice(0)) await app.stop();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-async function start(options?: Start): Promise<App> {
-  const app = await startApp(options);
-  running.push(app);
-  return app;
-}
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), "palimpsest-window-"));
-  folders.push(made);
-  return made;
-}
 
 const innerSize = (app: App) =>
   app.driver.executeScript<[number, number]>("return [innerWidth, innerHeight]");

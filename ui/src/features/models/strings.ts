@@ -75,6 +75,5 @@ export const strings = {
     grounding_retracted: "Evidence gone",
     query_changed: "Question changed",
     carry_over: "Facts carried over",
-    scope_changed: "Scope changed",
   } as Record<string, string>,
 } as const;

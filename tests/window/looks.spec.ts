@@ -1,0 +1,105 @@
+// Every screen on the sample bank, in both themes and both sizes: a picture to look at, no fault
+// that axe finds, nothing wider than the window.
+
+import { describe, expect, test } from "vitest";
+import type { App } from "./app";
+import { start } from "./lifetime";
+import { go, SAMPLE } from "./screens";
+
+const QUESTION = "What is known about the Falter tablet?";
+
+const places: [name: string, path: string, seen: string][] = [
+  ["models", "models", "=Project status"],
+  ["model", "models/project-status", "[aria-label='Text of the document']"],
+  ["model-evidence", "models/project-status/evidence", "=Evidence"],
+  ["model-trace", "models/project-status/trace", "=Trace"],
+  ["model-history", "models/project-status/history", "[role=option]"],
+  ["model-settings", "models/project-status/settings", "=Name"],
+  ["new-model", "models/new", "=Make the model"],
+  ["memories", "memories", "[role=option]"],
+  ["import", "memories/import", "=File or folder"],
+  ["retain", "memories/retain", "=Text"],
+  ["settings", "settings/models", "=Add an endpoint"],
+  ["settings-look", "settings/look", "=Dark"],
+  ["settings-data", "settings/data", "=Folder"],
+  ["settings-about", "settings/about", "=Third-party notices"],
+];
+
+describe.each([
+  ["light", "wide"],
+  ["dark", "wide"],
+  ["light", "narrow"],
+  ["dark", "narrow"],
+] as const)("%s, %s", (theme, size) => {
+  test("every screen", async () => {
+    const app = await start({ theme, size });
+    const faults: string[] = [];
+    const look = async (name: string) => {
+      await app.settled();
+      await app.shot(`look-${name}-${theme}-${size}`);
+      for (const fault of await app.axe()) faults.push(`${name}: ${fault}`);
+      for (const wide of await overflowing(app)) faults.push(`${name}: ${wide} is cut off`);
+    };
+
+    await app.see("=Review the waiting change");
+    await look("first-run");
+    await app.click("=Review the waiting change");
+    await app.see("article[aria-current]");
+    await look("review-tour");
+    await app.press("Escape");
+    await look("review");
+    for (const [key, view] of [
+      ["2", "split"],
+      ["3", "rendered"],
+      ["4", "result"],
+    ] as const) {
+      await app.press(key);
+      await look(`review-${view}`);
+    }
+    await app.press("1", "y", "Control+Backspace");
+    await app.see("=Reject the proposal");
+    await look("review-reject");
+    await app.press("Escape");
+    await app.press("Control+k");
+    await app.type("falter");
+    await app.see("[role=option]");
+    await look("palette");
+    await app.press("Escape");
+    await app.press("?");
+    await app.see("=Keys of this screen");
+    await look("help");
+    await app.press("Escape");
+
+    for (const [name, path, seen] of places) {
+      await go(app, `/b/${SAMPLE}/${path}`);
+      await app.see(seen);
+      await look(name);
+    }
+
+    await go(app, `/b/${SAMPLE}/memories`);
+    await app.see("[role=option]");
+    await app.press("n");
+    await app.see("=Statement");
+    await look("memory-add");
+    await app.press("Escape");
+    await go(app, `/b/${SAMPLE}/reflect`);
+    await app.see("=Question");
+    await look("reflect-empty");
+    await app.fill("=Question", QUESTION);
+    await app.press("Control+Enter");
+    await app.see("=Save as model");
+    await look("reflect");
+    expect(faults).toEqual([]);
+  }, 300_000);
+});
+
+/** What reaches beyond the window and cannot be scrolled to. */
+const overflowing = (app: App): Promise<string[]> =>
+  app.driver.executeScript<string[]>(
+    `return document.documentElement.scrollWidth > innerWidth
+       ? [...document.querySelectorAll("body *")]
+           .filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+           .slice(0, 3)
+           .map((e) => e.tagName.toLowerCase() + ": " + (e.textContent ?? "").slice(0, 40))
+       : [];`,
+  );
