@@ -115,6 +115,15 @@ impl DayWindow {
     }
 }
 
+/// Whether a word, written small, is the name of a month or a weekday in one of the known languages.
+#[must_use]
+pub fn is_calendar_word(word: &str) -> bool {
+    words::LANGUAGES.iter().any(|language| {
+        let names = language.months.iter().chain(&language.weekdays);
+        names.flat_map(|spellings| spellings.split_whitespace()).any(|name| name == word)
+    })
+}
+
 /// The window that a question speaks of, read in whole days around `today` (the day of the anchor
 /// in the user's zone). None when no rule hits.
 #[must_use]

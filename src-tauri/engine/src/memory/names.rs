@@ -169,6 +169,10 @@ fn sentences(text: &str) -> Vec<Vec<&str>> {
             if word.is_empty() {
                 continue;
             }
+            // What stands in brackets is said beside the sentence, not in it.
+            if token.starts_with(['(', '[']) {
+                all.push(std::mem::take(&mut words));
+            }
             words.push(word.strip_suffix("'s").or(word.strip_suffix("’s")).unwrap_or(word));
             let end = token.trim_end_matches(['"', '\'', ')', ']', '*', '_', '”', '’']);
             if end.ends_with(['.', '!', '?', ':', ';', ',', '(']) && word.chars().count() > 2 {
@@ -187,13 +191,16 @@ fn is_capitalised(word: &str) -> bool {
 }
 
 /// Runs of capitalised words: of two words and more anywhere, of one word only inside a sentence,
-/// and only where the text does not write every noun like that.
+/// and only where the text does not write every noun like that. A word that the text also writes
+/// small is no name by itself, whatever made it large in one place.
 fn capitalised_runs(sentences: &[Vec<&str>]) -> Vec<String> {
     let inner: Vec<&str> =
         sentences.iter().flat_map(|words| words.iter().skip(1)).copied().collect();
     let capitals = inner.iter().filter(|word| is_capitalised(word)).count();
     #[expect(clippy::cast_precision_loss, reason = "words of one text")]
     let share = capitals as f64 / (inner.len().max(1)) as f64;
+    let small: HashSet<&str> =
+        sentences.iter().flatten().copied().filter(|word| !is_capitalised(word)).collect();
     let inside: HashSet<&str> = inner.iter().filter(|word| is_capitalised(word)).copied().collect();
     let mut names = Vec::new();
     for words in sentences {
@@ -204,7 +211,13 @@ fn capitalised_runs(sentences: &[Vec<&str>]) -> Vec<String> {
             let starts_here = start == 0 && !inside.contains(words.first().unwrap_or(&""));
             let names_something = match run {
                 0 => false,
-                1 => !starts_here && share < CAPITALS_SAY_NOTHING,
+                1 => {
+                    let word = words[start].to_lowercase();
+                    !starts_here
+                        && share < CAPITALS_SAY_NOTHING
+                        && !small.contains(word.as_str())
+                        && !domain::temporal::is_calendar_word(&word)
+                }
                 // The first word of a sentence may be a capital by position alone.
                 2 if starts_here => false,
                 _ => true,
@@ -230,6 +243,13 @@ mod tests {
         );
         assert_eq!(names, ["Ian Murdock", "Public beta", "Bordeaux"]);
         assert!(known.in_text("When it rains, it pours. Nothing is named here.").is_empty());
+    }
+
+    #[test]
+    fn a_large_first_letter_alone_makes_no_name() {
+        let text = "In (see The list) of April the work of Debian went on. It was done in Lenny \
+            (February 2009) by the list.";
+        assert_eq!(Known::default().in_text(text), ["Debian", "Lenny"]);
     }
 
     #[test]

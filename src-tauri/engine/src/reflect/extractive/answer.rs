@@ -298,9 +298,12 @@ fn apart<'a>(
 }
 
 // Other figures on the same entities. Without an entity on both sides two sentences that sound alike
-// are no contradiction.
+// are no contradiction, and neither are two sentences of one passage: a list of who did what from
+// when until when is made of such sentences.
 fn contradicts(one: &Statement, other: &Statement, thresholds: &Thresholds) -> bool {
-    !one.entities.is_empty()
+    let apart = !one.sources.iter().any(|id| other.sources.contains(id));
+    apart
+        && !one.entities.is_empty()
         && !other.entities.is_empty()
         && relate(one, other, thresholds) == Relation::Differs
         && (super::words::numbers(&one.text) != super::words::numbers(&other.text)
