@@ -85,10 +85,15 @@ export class App {
     return found;
   }
 
+  /** Whether something that the selector names is shown now. */
+  async shows(selector: string): Promise<boolean> {
+    return (await this.driver.executeScript(FIND, selector)) !== null;
+  }
+
   /** Waits until nothing that the selector names is shown. */
   async seeGone(selector: string): Promise<void> {
     await this.driver.wait(
-      async () => (await this.driver.executeScript(FIND, selector)) === null,
+      async () => !(await this.shows(selector)),
       PATIENCE,
       `${selector} is still there`,
       50,

@@ -1,7 +1,14 @@
 // What the program says when it cannot open its data, and that it then touches nothing.
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { folder, start } from "./lifetime";
@@ -32,12 +39,19 @@ test("the data of a newer program is told and not touched", async () => {
 });
 
 test("a folder that cannot be written is told with its path", async () => {
-  // Not even root makes a folder here.
-  const app = await start({ env: { PALIMPSEST_DATA: "/sys/palimpsest" } });
+  // Root may write into any folder of a disk, so the file that is opened first leads to a place
+  // where nobody may make one.
+  const data = folder();
+  symlinkSync("/sys/palimpsest.lock", join(data, LOCK));
+  const app = await start({ data });
   await app.seeText("The data folder cannot be written");
-  await app.seeText("/sys/palimpsest");
+  await app.seeText(data);
   await app.see("=Choose another folder");
   await app.shot("blocked-read-only");
+
+  unlinkSync(join(data, LOCK));
+  await app.click("=Try again");
+  await app.see("=Review the waiting change");
 });
 
 test("a second start on the same folder ends and leaves the first at work", async () => {
@@ -49,6 +63,8 @@ test("a second start on the same folder ends and leaves the first at work", asyn
   expect(await waiting(app, SAMPLE)).toHaveLength(1);
   expect(await bankNamed(app, "Kestrel (sample)")).toBe(SAMPLE);
 });
+
+const LOCK = "palimpsest.lock";
 
 const sum = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 

@@ -95,7 +95,7 @@ export async function approve(app: App, view: ProposalView): Promise<void> {
     "the change is neither published nor asked about",
     async () => ({
       done: (await app.text("body")).includes(published),
-      asks: (await app.count("[role=alertdialog],[role=dialog]")) > 0,
+      asks: await app.shows(`=Publish version ${version}`),
     }),
     ({ done, asks }) => done || asks,
   );

@@ -12,7 +12,7 @@ const reads = {
   look: ["settings"],
   dataFolder: ["settings"],
   paletteSearch: ["models", "memories", "banks", "documents"],
-  listBanks: ["banks"],
+  listBanks: ["banks", "memories", "documents", "models", "proposals"],
   listMemories: ["memories"],
   getMemory: ["memories", "models"],
   planImport: [],
