@@ -77,8 +77,8 @@ async function journey(app: App, shots: string): Promise<void> {
 }
 
 async function makeBank(app: App): Promise<BankId> {
-  await app.press("Control+b");
-  await app.click("=New bank…");
+  await go(app, "/");
+  await app.click("=Start an empty bank");
   await app.fill("=Name", "Debian");
   await app.press("Enter");
   await app.see("=Bank Debian, switch");
@@ -157,11 +157,8 @@ async function refresh(app: App, bank: BankId, id: string): Promise<void> {
   await go(app, `/b/${bank}/models/${id}`);
   await app.see("=Refresh");
   await app.press("r");
-  await app.until(
-    "the refresh brings no proposal",
-    () => waiting(app, bank),
-    (rows) => rows.length > 0,
-  );
+  await idle(app, bank);
+  expect(await waiting(app, bank), JSON.stringify((await model(app, bank, id)).last_run)).toHaveLength(1);
 }
 
 const lines = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");

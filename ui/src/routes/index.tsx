@@ -20,11 +20,12 @@ function Start() {
       <Navigate to="/b/$bank/review/{-$proposal}" params={{ bank, proposal: undefined }} replace />
     );
   }
-  const first = (
+  const first = <FirstRunScreen sample={status.sample_bank} onNewBank={() => setMaking(true)} />;
+  return (
     <>
-      <FirstRunScreen sample={status.sample_bank} onNewBank={() => setMaking(true)} />
+      {bank ? <Frame bank={bank}>{first}</Frame> : <main className="flex h-full">{first}</main>}
+      {/* Beside the frame, which comes with the sample bank: a name half typed stays. */}
       {making && <NewBank onClose={() => setMaking(false)} onMade={() => finish.mutate([])} />}
     </>
   );
-  return bank ? <Frame bank={bank}>{first}</Frame> : <main className="flex h-full">{first}</main>;
 }
