@@ -74,10 +74,10 @@ export class App {
   }
 
   /** Waits until something that the selector names is shown, and returns it. */
-  async see(selector: string): Promise<WebElement> {
+  async see(selector: string, patience = PATIENCE): Promise<WebElement> {
     const found = await this.driver.wait(
       () => this.driver.executeScript<WebElement | null>(FIND, selector),
-      PATIENCE,
+      patience,
       `${selector} was not seen`,
       50,
     );

@@ -1,14 +1,7 @@
 // What the program says when it cannot open its data, and that it then touches nothing.
 
 import { createHash } from "node:crypto";
-import {
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { readdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { folder, start } from "./lifetime";
