@@ -88,7 +88,7 @@ async fn fc_22_an_endpoint_that_answers_prose_is_told_in_words() {
         report.lines.iter().filter(|line| line.verdict == CheckVerdict::Fail).collect();
     assert!(!failed.is_empty());
     for line in failed {
-        assert!(line.words.ends_with('.'), "{line:?}");
+        assert!(line.words.contains(' '), "{line:?}");
         assert!(line.remedy.is_some(), "{line:?} leaves a person alone");
     }
 }

@@ -5,7 +5,7 @@ use crate::handle::read_bank;
 use crate::view::app::{PaletteHit, PaletteKind};
 use crate::{Engine, Result};
 use domain::BankId;
-use store::search::{models as model_search, text};
+use store::search::models as model_search;
 
 /// Hits of each kind.
 const EACH: usize = 6;

@@ -98,16 +98,14 @@ fn view(
     secrets: &dyn crate::secrets::SecretStore,
 ) -> store::Result<EndpointView> {
     let llm = llm_of(tx, &endpoint.id)?;
-    let key = match &endpoint.secret_name {
-        None => None,
-        Some(name) => match settings::find_secret(tx, name)? {
-            Some(known) => Some(KeyState { store: place_of(known.store), last4: known.last4 }),
-            None => secrets
-                .get(name, KeyStore::Session)
-                .ok()
-                .flatten()
-                .map(|key| KeyState { store: KeyStore::Session, last4: last4(&key) }),
-        },
+    let name = secret_name(&endpoint.id);
+    let key = match settings::find_secret(tx, &name)? {
+        Some(known) => Some(KeyState { store: place_of(known.store), last4: known.last4 }),
+        None => secrets
+            .get(&name, KeyStore::Session)
+            .ok()
+            .flatten()
+            .map(|key| KeyState { store: KeyStore::Session, last4: last4(&key) }),
     };
     let learnt = store::endpoints::learnt(tx, endpoint.key, llm.as_deref())?;
     let check = learnt.iter().find(|row| row.key == llm::LearntKey::SetUpCheck.word());
@@ -191,8 +189,8 @@ pub async fn save(engine: &Engine, input: SaveEndpoint) -> Result<EndpointView> 
             let old = store::endpoints::list(tx)?.into_iter().find(|known| known.id == wanted);
             let secret = match &kept {
                 KeyChange::Same => old.as_ref().and_then(|old| old.secret_name.clone()),
-                KeyChange::Gone => None,
-                KeyChange::Session => Some(secret_name(&wanted)),
+                // A key of this run only leaves no trace in the file.
+                KeyChange::Gone | KeyChange::Session => None,
                 KeyChange::Kept(place, last4) => {
                     settings::set_secret(tx, &secret_name(&wanted), *place, last4, now)?;
                     Some(secret_name(&wanted))

@@ -132,9 +132,8 @@ impl Engine {
             .known(LearntKey::Window)
             .and_then(|value| value.as_u64())
             .and_then(|tokens| u32::try_from(tokens).ok());
-        if let Some(name) = &endpoint.secret_name {
-            wire.key = Arc::new(StoredKey { engine: self.clone(), name: name.clone() });
-        }
+        let name = super::secret_name(&endpoint.id);
+        wire.key = Arc::new(StoredKey { engine: self.clone(), name });
         wire
     }
 }
