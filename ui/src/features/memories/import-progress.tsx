@@ -77,7 +77,7 @@ function State({ row, progress }: { row: OperationRow; progress: Progress | null
           <p role="status" className="min-w-0 flex-1 truncate">
             {row.held_reason
               ? `${strings.held}: ${row.held_reason.replaceAll("_", " ")}`
-              : (progress?.detail ?? stage)}
+              : [stage, progress?.detail].filter(Boolean).join(": ")}
           </p>
           {known && (
             <span className="text-muted">

@@ -42,7 +42,7 @@ export const strings = {
     document: "Document",
     left_out: "Left out",
   } satisfies Record<ImportKind, string>,
-  start: (files: number) => `Import ${plural(files, "file")}`,
+  start: (files: number) => (files === 0 ? "Import" : `Import ${plural(files, "file")}`),
   back: "Back to memories",
   cancel: "Cancel",
   progress: "Import",
@@ -56,13 +56,15 @@ export const strings = {
     embedding: "Computing vectors",
     linking: "Connecting",
     storing: "Storing",
+    done: "Finishing",
   } as Record<string, string>,
   ofTotal: (processed: number, total: number) => `${processed} of ${total}`,
   held: "Stored and waiting",
   done: "Import finished",
   result: (documents: number, facts: number) =>
     `${plural(documents, "document")} and ${plural(facts, "fact")} were read in.`,
-  skipped: (lines: number) => `${plural(lines, "line")} could not be read`,
+  skipped: (lines: number) =>
+    `${plural(lines, "file or line", "files and lines")} could not be read`,
   skippedAt: (file: string, line: number | null) =>
     line === null ? file : `${file}, line ${line}`,
   cancelled: "The import was stopped. What was already read stays.",

@@ -221,7 +221,7 @@ describe("reading files in", () => {
 
   test("progress is told, and can be stopped", async () => {
     const { user, platform } = renderApp("/b/workshop/memories/import?operation=o-1");
-    await screen.findByText("Reading memories");
+    await screen.findByText("Reading files: Reading memories");
     act(() =>
       platform.emit.progress({
         id: "o-1",

@@ -36,7 +36,8 @@ export const strings = {
   of: (shown: number, total: number) =>
     shown === total ? plural(total, "memory", "memories") : `${count(shown)} of ${count(total)}`,
   found: (hits: number, ms: number) => `${plural(hits, "hit")} in ${Math.round(ms)} ms`,
-  skipped: (way: string, reason: string) => `Not searched by ${way}: ${reason}`,
+  skipped: (way: string, reason: string) =>
+    `Not searched by ${way}: ${skipReasons[reason] ?? reason.replaceAll("_", " ")}.`,
   window: (from: string, to: string) => `Read as the time from ${from} to ${to}.`,
   ways: {
     semantic: "Meaning",
@@ -151,3 +152,11 @@ export const strings = {
     done: "The memory was deleted.",
   },
 } as const;
+
+const skipReasons: Record<string, string> = {
+  no_embedder: "the part that reads meaning is not ready",
+  off: "it is switched off for this bank",
+  no_words: "there are no words to look for",
+  nothing_to_start_from: "nothing was found to start from",
+  no_time_in_query: "the words name no time",
+};

@@ -47,7 +47,9 @@ export function Answer({
   return (
     <ScrollText label={words.label} className="px-6 py-4 max-[1100px]:px-4">
       {view.extractive && text && <Extractive view={view} />}
-      {text && <CitedMarkdown cited={cited} pinned={pinned} onPin={onPin} />}
+      {text && (
+        <CitedMarkdown cited={cited} marks={!view.extractive} pinned={pinned} onPin={onPin} />
+      )}
       {nothing && <Nothing bank={bank} said={text !== null} onWiden={onWiden} />}
       {view.report && <AskFault bank={bank} report={view.report} onRetry={onRetry} />}
       {view.status === "cancelled" && !view.report && (
@@ -118,7 +120,9 @@ function Nothing({
   const navigate = useNavigate();
   return (
     <div className={said ? "mt-3" : undefined}>
-      <p className="max-w-(--measure) text-pretty text-muted">{words.nothing}</p>
+      <p className="max-w-(--measure) text-pretty text-muted">
+        {said ? words.nothingMore : words.nothing}
+      </p>
       <div className="mt-3 flex gap-2">
         {onWiden && <Button onClick={onWiden}>{words.widen}</Button>}
         <Button

@@ -55,13 +55,16 @@ export function cite(
 }
 
 /** Citations stand after the full stop and after signs of Markdown that close there. */
-function afterStop(text: string, end: number): number {
-  let at = Math.min(end, text.length);
+function afterStop(text: string, spanEnd: number): number {
+  let at = Math.min(spanEnd, text.length);
   while (at > 0 && /\s/.test(text.charAt(at - 1))) at -= 1;
   const rest = /^(?:[^[\]()\n]*\]\([^)\n]*\))?[*_`"'”’»)\]]*[.,;:!?…。！？]?[*_`"'”’»)]*/.exec(
     text.slice(at),
   );
-  return at + (rest?.[0].length ?? 0);
+  const end = at + (rest?.[0].length ?? 0);
+  // A date in brackets that was put behind a statement belongs to it.
+  const dated = /^ \([^()\n]*\)(?=\n|$)/.exec(text.slice(end));
+  return end + (dated?.[0].length ?? 0);
 }
 
 /** A text cut at its signs: plain pieces, and lists of numbers in between. */

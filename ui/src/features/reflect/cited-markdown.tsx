@@ -9,6 +9,8 @@ import { strings } from "./strings";
 
 interface Pins {
   cited: Cited;
+  /** Whether paragraphs without a source are marked; an answer of bare statements claims nothing else. */
+  marks: boolean;
   pinned: string | null;
   onPin: (id: string) => void;
 }
@@ -16,8 +18,8 @@ interface Pins {
 const PinContext = createContext<Pins | null>(null);
 
 /** An answer whose signs are buttons. Paragraphs without any are marked softly. */
-export function CitedMarkdown({ cited, pinned, onPin }: Pins) {
-  const pins = useMemo(() => ({ cited, pinned, onPin }), [cited, pinned, onPin]);
+export function CitedMarkdown({ cited, marks, pinned, onPin }: Pins) {
+  const pins = useMemo(() => ({ cited, marks, pinned, onPin }), [cited, marks, pinned, onPin]);
   return (
     <PinContext value={pins}>
       <div className="doc">
@@ -80,8 +82,14 @@ function textOf(node: unknown): string {
 
 /** A paragraph or item. A line that only leads into a list claims nothing. */
 function Claim({ text, children }: { text: string; children: ReactNode }) {
-  const tied = use(PinContext)?.cited.tied ?? false;
-  if (!tied || hasSign(text) || text.trim() === "" || text.trimEnd().endsWith(":")) {
+  const pins = use(PinContext);
+  if (
+    !pins?.marks ||
+    !pins.cited.tied ||
+    hasSign(text) ||
+    text.trim() === "" ||
+    text.trimEnd().endsWith(":")
+  ) {
     return <Signed>{children}</Signed>;
   }
   return (

@@ -1,4 +1,4 @@
-import { act, screen, waitFor, within } from "@testing-library/react";
+import { act, cleanup, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import type { ReflectRunView, RunEvent } from "~/platform/bindings";
 import { refusal } from "~/platform/memory";
@@ -174,6 +174,18 @@ describe("an answer", () => {
     await noViolations();
   });
 
+  test("without a language model marks no sentence as lacking a source", async () => {
+    const { platform } = renderApp("/b/workshop/reflect");
+    const [kept] = platform.store.runs;
+    if (!kept) throw new Error("no run in the fixtures");
+    cleanup();
+    renderApp("/b/workshop/reflect/r-move", {
+      getReflectRun: async () => ({ ...kept, extractive: true, confidence: "found" }),
+    });
+    await screen.findByRole("button", { name: /^source 1/ });
+    expect(screen.queryByText("No source given")).toBeNull();
+  });
+
   test("that is gone says so", async () => {
     renderApp("/b/workshop/reflect/r-none");
     expect(await screen.findByRole("alert")).toHaveTextContent("no longer kept");
@@ -222,6 +234,15 @@ describe("where citations stand", () => {
       " stays",
     ]);
     expect(cited.times.get("b")).toBe(2);
+  });
+
+  test("after the date that was put behind a statement", () => {
+    const cited = cite(
+      "- It is late. (3 March 2026)\n",
+      [{ start: 2, end: 13, ids: ["a"] }],
+      [fact("a")],
+    );
+    expect(cut(cited.markdown)).toEqual(["- It is late. (3 March 2026)", [1], "\n"]);
   });
 
   test("an id that nothing rests on makes no number", () => {

@@ -32,6 +32,11 @@ const toolName = (tool: string, input: unknown): string => {
   return typeof query === "string" && query !== "" ? `${tool} “${query}”` : tool;
 };
 
+function noteOf({ tool, status, result_count }: ToolCallRecord): string {
+  if (status !== "ok") return words.status[status];
+  return tool === "done" ? words.handedOver : words.results(result_count);
+}
+
 /** The bars of a trace, in the order of the run. */
 export function spansOf(trace: Trace): Span[] {
   const { tool_calls: tools = [], llm_calls: calls = [] } = trace;
@@ -71,7 +76,7 @@ export function spansOf(trace: Trace): Span[] {
         parent: own.length > 0 ? `turn-${turn}` : null,
         kind: "tool",
         name: toolName(tool.tool, tool.input),
-        note: tool.status === "ok" ? words.results(tool.result_count) : words.status[tool.status],
+        note: noteOf(tool),
         start: at,
         wait: 0,
         took: tool.duration_ms,
@@ -107,7 +112,11 @@ export function liveSpans(heard: readonly Heard[]): Span[] {
         id: `live-${spans.length}`,
         parent: null,
         kind: isModel ? "model" : "tool",
-        name: isModel ? (turn > 0 ? words.turn(turn) : words.scope(event.scope)) : event.tool,
+        name: isModel
+          ? /^agent_/.test(event.scope)
+            ? words.turn(turn)
+            : words.scope(event.scope)
+          : event.tool,
         note: "",
         start: at,
         wait: 0,

@@ -104,6 +104,7 @@ export const strings = {
     nearest: "Nothing answers the question outright. These statements come closest.",
     nothing:
       "The bank holds nothing about this. Other words may find it; so may a wider scope, or adding what you know.",
+    nothingMore: "Other words may find it; so may a wider scope, or adding what you know.",
     widen: "Ask without limits",
     addFact: "Add a fact",
     tokens: (input: number, output: number) =>
@@ -168,11 +169,14 @@ export const strings = {
     scope: (scope: string) => {
       const known: Record<string, string> = {
         final: "Answer",
-        answer: "Answer",
+        final_map: "Condensing",
+        final_rewrite: "Answer, written anew",
+        closing_done: "Answer",
         structured: "Fields",
-        synthesis: "Answer",
+        structured_retry: "Fields, again",
+        directive_check: "Checking the rules",
       };
-      const base = scope.replace(/_(err|\d+)$/, "");
+      const base = scope.replace(/_err$/, "").replace(/_\d+$/, "");
       return known[base] ?? base.replaceAll("_", " ");
     },
     kinds: { model: "Model call", tool: "Tool call" },
@@ -185,6 +189,7 @@ export const strings = {
       duplicate: "repeated",
       skipped: "skipped",
     } satisfies Record<ToolCallStatus, string>,
+    handedOver: "answer",
     running: "running",
     detail: "Details of the span",
     closeDetail: "Close the details",
