@@ -25,7 +25,7 @@ use words::Days;
 pub(crate) const MOST_STATEMENTS: usize = 12;
 /// Sentences of passages that are given a vector for one question, the best by words first. A vector
 /// costs milliseconds, and what shares no word with the question is rarely the answer.
-const VECTORS: usize = 96;
+const VECTORS: usize = 64;
 
 /// A question, ready to compare with.
 #[derive(Debug, Clone)]
@@ -117,7 +117,7 @@ pub(crate) async fn select(
     let (sources, stored): (Vec<Source>, Vec<Option<Vec<f32>>>) =
         material.into_iter().map(|one| (one.source, one.vector)).unzip();
     let pieces = statements::cut(&sources);
-    let lexical = score::Lexical::of(&question, &pieces);
+    let lexical = score::Lexical::of(&question, &sources, &pieces);
     let mut vectors: Vec<Option<Vec<f32>>> = pieces
         .iter()
         .map(

@@ -43,11 +43,12 @@ pub(crate) struct Lexical {
     exact: BTreeSet<String>,
     inexact: Vec<f64>,
     dates: Vec<Vec<Days>>,
+    in_time: Vec<bool>,
 }
 
 impl Lexical {
     /// Counts the words of the pieces against a question.
-    pub(crate) fn of(question: &Question, pieces: &[Piece]) -> Self {
+    pub(crate) fn of(question: &Question, sources: &[Source], pieces: &[Piece]) -> Self {
         let matched: Vec<String> = pieces.iter().map(Piece::matched).collect();
         let stems: Vec<Vec<String>> = matched.iter().map(|text| words::stems(text)).collect();
         let wanted: BTreeSet<String> = words::stems(&question.text).into_iter().collect();
@@ -59,10 +60,19 @@ impl Lexical {
             bm25: bm25(&weights, &stems),
             covered: stems.iter().map(|stems| coverage(&weights, stems)).collect(),
             inexact: inexact(&exact, &matched, &dates),
+            in_time: pieces
+                .iter()
+                .zip(&dates)
+                .map(|(piece, dates)| lies_in(question.days, dates, &sources[piece.source]))
+                .collect(),
             exact,
             weights,
             dates,
         }
+    }
+
+    fn in_time(&self, at: usize) -> f64 {
+        if self.in_time[at] { IN_TIME } else { 0.0 }
     }
 
     /// Pieces worth a vector, best first: by words and by the place of their source among those
@@ -71,8 +81,9 @@ impl Lexical {
         let mut order: Vec<usize> = (0..pieces.len()).collect();
         let sources = pieces.last().map_or(1, |piece| piece.source + 1);
         let place = |at: usize| count(pieces[at].source) / count(sources);
-        let score =
-            |at: usize| self.bm25[at] - INEXACT * self.inexact[at] - SOURCE_PLACE * place(at);
+        let score = |at: usize| {
+            self.bm25[at] + self.in_time(at) - INEXACT * self.inexact[at] - SOURCE_PLACE * place(at)
+        };
         order.sort_by(|a, b| score(*b).total_cmp(&score(*a)).then(a.cmp(b)));
         order
     }
@@ -182,7 +193,7 @@ pub(crate) fn choose(
     let mut scored: Vec<Scored> = (0..pieces.len())
         .map(|at| {
             let cosine = vectors[at].as_ref().map_or(0.0, |v| likeness(&question.vector, v));
-            let score = score(question, &sources[pieces[at].source], &pieces[at], lexical, at)
+            let score = score(&sources[pieces[at].source], &pieces[at], lexical, at)
                 + LIKENESS * scaled(thresholds, cosine);
             Scored { at, score, cosine }
         })
@@ -219,8 +230,19 @@ fn scaled(thresholds: &Thresholds, cosine: f64) -> f64 {
     f64::from(thresholds.scale(cosine as f32))
 }
 
+// Whether a statement lies in the days that the question speaks of.
+fn lies_in(wanted: Option<Days>, dates: &[Days], source: &Source) -> bool {
+    let Some(wanted) = wanted else { return false };
+    let meets = |days: &Days| days.first <= wanted.last && wanted.first <= days.last;
+    let told = source.occurred_start.map(|start| Days {
+        first: start.date_naive(),
+        last: source.occurred_end.unwrap_or(start).date_naive(),
+    });
+    dates.iter().any(meets) || told.as_ref().is_some_and(meets)
+}
+
 // Everything but the likeness.
-fn score(question: &Question, source: &Source, piece: &Piece, lexical: &Lexical, at: usize) -> f64 {
+fn score(source: &Source, piece: &Piece, lexical: &Lexical, at: usize) -> f64 {
     let dates = &lexical.dates[at];
     let dated = !dates.is_empty() || source.occurred_start.is_some();
     let named = source.entities.iter().any(|name| piece.text.contains(name.as_str()))
@@ -229,17 +251,7 @@ fn score(question: &Question, source: &Source, piece: &Piece, lexical: &Lexical,
     let asked = lexical.asked;
     let cues = [(asked.when, dated), (asked.who, named), (asked.how_many, counted)];
     let cue = CUE * count(cues.iter().filter(|(wanted, there)| *wanted && *there).count());
-    let in_time = question.days.is_some_and(|wanted| {
-        dates.iter().any(|days| days.first <= wanted.last && wanted.first <= days.last)
-            || match (source.occurred_start, source.occurred_end.or(source.occurred_start)) {
-                (Some(start), Some(end)) => {
-                    start.date_naive() <= wanted.last && wanted.first <= end.date_naive()
-                }
-                _ => false,
-            }
-    });
-    WORDS * lexical.bm25[at] + cue + if in_time { IN_TIME } else { 0.0 }
-        - INEXACT * lexical.inexact[at]
+    WORDS * lexical.bm25[at] + cue + lexical.in_time(at) - INEXACT * lexical.inexact[at]
 }
 
 // Half the best coverage of one statement among the best, half the best likeness.
