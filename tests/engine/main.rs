@@ -2,6 +2,8 @@
 
 mod endpoints;
 mod memory;
+mod models;
+mod proposals;
 mod real_input;
 mod reflect;
 mod sample;

@@ -3,21 +3,26 @@
 //! its entity. A person's block is never replaced or removed. Every operation cites its facts.
 
 use super::layout::{REST, block_text, own_heading};
-use super::{choose, cited, count_types, found, names_of, stored_vectors, trace};
+use super::{cited, count_types, found, material, names_of, relevant, stored_vectors, trace};
 use crate::models::refresh::drafted::Drafted;
 use crate::models::refresh::plan::Plan;
-use crate::reflect::extractive::{Relation, Selection, Statement, relate};
+use crate::reflect::extractive::{
+    Material, Relation, Source, SourceKind, Statement, relate, select,
+};
 use crate::{Engine, Result};
 use domain::delta::{Batch, CitedOp, Claim, DeltaOp, ParsedOp};
 use domain::document::{Block, Document, Section};
 use domain::entities::canon_key;
 use domain::refresh::DeltaResult;
-use domain::trace::ExtractiveState;
 use domain::{BankId, MemoryId};
 use embed::Thresholds;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use store::memories::{Memory, State};
 use tokio_util::sync::CancellationToken;
+
+/// Blocks of the document that new statements are measured with: a new one belongs if it bears on
+/// the question about as well as what stands there.
+const COMPARED: usize = 30;
 
 /// Drafts the operations of a delta.
 pub(in crate::models) async fn draft(
@@ -43,13 +48,13 @@ pub(in crate::models) async fn draft(
         finish(&mut drafted, batch);
         return Ok(drafted);
     }
-    let selection = choose(engine, &head.source_query, &window, &names, u32::MAX, cancel).await?;
-    drafted.trace = trace(&head.source_query, window.len(), &selection);
-    let relevant: Vec<Statement> = match selection.state {
-        ExtractiveState::Nothing => Vec::new(),
-        ExtractiveState::Found | ExtractiveState::Nearest => selection.statements.clone(),
-    };
     let known = blocks(engine, plan, batch.document(), &beside, cancel).await?;
+    let mut material = material(engine, &window, &names).await?;
+    material.extend(known.iter().take(COMPARED).map(Known::material));
+    let selection =
+        select(engine, &head.source_query, material, usize::MAX, u32::MAX, cancel).await?;
+    drafted.trace = trace(&head.source_query, window.len(), &selection);
+    let relevant = new_ones(relevant(&selection, &head.source_query), &window);
     let weave = Weave { plan, document: batch.document().clone(), known: &known };
     let woven = weave.all(&relevant, &engine.embedder().thresholds());
     let ops = woven.ops;
@@ -57,12 +62,24 @@ pub(in crate::models) async fn draft(
     drafted.reflected = woven.reflected;
     let facts: BTreeSet<String> =
         relevant.iter().flat_map(|statement| statement.sources.clone()).collect();
-    judge(&mut drafted, &window, &facts, &selection);
+    judge(&mut drafted, &window, &facts);
     drafted.used = cited(&window, relevant.iter().flat_map(|statement| &statement.sources));
     drafted.text =
         relevant.iter().map(|statement| statement.shown.as_str()).collect::<Vec<_>>().join("\n");
     finish(&mut drafted, batch);
     Ok(drafted)
+}
+
+/// The statements of a choice that memories of the window make, with those memories as sources.
+fn new_ones(statements: Vec<Statement>, window: &[Memory]) -> Vec<Statement> {
+    let ids: HashSet<&str> = window.iter().map(|memory| memory.id.as_str()).collect();
+    statements
+        .into_iter()
+        .filter_map(|mut statement| {
+            statement.sources.retain(|id| ids.contains(id.as_str()));
+            (!statement.sources.is_empty()).then_some(statement)
+        })
+        .collect()
 }
 
 fn finish(drafted: &mut Drafted, batch: Batch) {
@@ -86,12 +103,7 @@ fn finish(drafted: &mut Drafted, batch: Batch) {
 
 /// Facts that a block says already are reflected; the others of the window do not bear on the
 /// question.
-fn judge(
-    drafted: &mut Drafted,
-    window: &[Memory],
-    relevant: &BTreeSet<String>,
-    _selection: &Selection,
-) {
+fn judge(drafted: &mut Drafted, window: &[Memory], relevant: &BTreeSet<String>) {
     drafted.judged.already_reflected =
         drafted.reflected.iter().map(|(_, fact)| fact.clone()).collect();
     drafted.judged.irrelevant = window
@@ -206,6 +218,27 @@ struct Known {
     block: String,
     statement: Statement,
     by_person: bool,
+}
+
+impl Known {
+    fn material(&self) -> Material {
+        let statement = &self.statement;
+        Material {
+            source: Source {
+                id: format!("block {}", self.block),
+                kind: SourceKind::Model,
+                text: statement.text.clone(),
+                context: None,
+                headings: Vec::new(),
+                entities: statement.entities.clone(),
+                occurred_start: statement.time,
+                occurred_end: None,
+                mentioned_at: statement.mentioned_at,
+                passage: false,
+            },
+            vector: Some(statement.vector.clone()),
+        }
+    }
 }
 
 /// The blocks of a document as statements.

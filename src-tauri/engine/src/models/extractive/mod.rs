@@ -10,7 +10,9 @@ pub(super) use delta::draft as delta;
 use super::refresh::drafted::{Drafted, cite};
 use super::refresh::plan::Plan;
 use crate::memory::search::{SearchHit, SearchRequest, search};
-use crate::reflect::extractive::{Material, Selection, Source, SourceKind, select};
+use crate::reflect::extractive::{
+    Material, Selection, Source, SourceKind, Statement, select, words,
+};
 use crate::{Engine, Result};
 use domain::delta::keep_locked;
 use domain::document::{DraftBlock, DraftSection, LineEnd, assemble, reconcile};
@@ -18,7 +20,7 @@ use domain::reflect::Budget;
 use domain::trace::ExtractiveState;
 use domain::{BankId, FactType};
 use serde_json::json;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use store::MemoryKey;
 use store::memories::{Memory, Origin};
 use tokio_util::sync::CancellationToken;
@@ -39,15 +41,18 @@ pub(super) async fn full(
     let hits = found(engine, bank, plan, None, cancel).await?;
     let memories: Vec<Memory> = hits.iter().map(|hit| hit.memory.clone()).collect();
     let names = names_of(&hits);
+    let material = material(engine, &memories, &names).await?;
     let selection =
-        choose(engine, &head.source_query, &memories, &names, head.max_tokens, cancel).await?;
+        select(engine, &head.source_query, material, MOST_STATEMENTS, head.max_tokens, cancel)
+            .await?;
     let mut drafted = Drafted::nothing(plan.model.document.clone(), true);
     count_types(&mut drafted, &memories);
     drafted.trace = trace(&head.source_query, memories.len(), &selection);
-    if selection.state == ExtractiveState::Nothing || selection.statements.is_empty() {
+    let statements = relevant(&selection, &head.source_query);
+    if statements.is_empty() {
         return Ok(drafted);
     }
-    let sections = layout::sections(&selection.statements, &head.name);
+    let sections = layout::sections(&statements, &head.name);
     let drafts: Vec<DraftSection> = sections
         .iter()
         .map(|section| DraftSection {
@@ -74,7 +79,7 @@ pub(super) async fn full(
         .collect();
     drafted.document = keep_locked(&plan.model.document, &document, &plan.locks);
     drafted.text = drafted.document.render();
-    let used = selection.statements.iter().flat_map(|statement| &statement.sources);
+    let used = statements.iter().flat_map(|statement| &statement.sources);
     drafted.used = cited(&memories, used);
     Ok(drafted)
 }
@@ -102,24 +107,33 @@ fn names_of(hits: &[SearchHit]) -> HashMap<String, Vec<String>> {
     hits.iter().map(|hit| (hit.memory.id.0.clone(), hit.entities.clone())).collect()
 }
 
-/// The statements of some memories that bear on a question.
-async fn choose(
+/// Memories as material for a choice of statements, with their stored vectors.
+async fn material(
     engine: &Engine,
-    question: &str,
     memories: &[Memory],
     names: &HashMap<String, Vec<String>>,
-    max_tokens: u32,
-    cancel: &CancellationToken,
-) -> Result<Selection> {
+) -> Result<Vec<Material>> {
     let vectors = stored_vectors(engine, memories).await?;
-    let material = memories
-        .iter()
-        .map(|memory| Material {
-            vector: vectors.get(&memory.key).cloned(),
-            source: source(memory, names.get(memory.id.as_str()).cloned().unwrap_or_default()),
-        })
-        .collect();
-    select(engine, question, material, MOST_STATEMENTS, max_tokens, cancel).await
+    let material = memories.iter().map(|memory| Material {
+        vector: vectors.get(&memory.key).cloned(),
+        source: source(memory, names.get(memory.id.as_str()).cloned().unwrap_or_default()),
+    });
+    Ok(material.collect())
+}
+
+/// The statements that a document takes from a choice. Where the choice as a whole is too unsure,
+/// those are taken that hold half of the question's words: in a bank, or a scope, that speaks of
+/// one thing, that thing's own words are so common that they carry no weight.
+fn relevant(selection: &Selection, question: &str) -> Vec<Statement> {
+    if selection.state != ExtractiveState::Nothing {
+        return selection.statements.clone();
+    }
+    let wanted: BTreeSet<String> = words::stems(question).into_iter().collect();
+    let holds_half = |statement: &&Statement| {
+        let stems: BTreeSet<String> = words::stems(&statement.text).into_iter().collect();
+        !wanted.is_empty() && wanted.intersection(&stems).count() * 2 >= wanted.len()
+    };
+    selection.statements.iter().filter(holds_half).cloned().collect()
 }
 
 /// The vectors of memories as they are stored.
