@@ -1,62 +1,176 @@
-//! The sample bank of the first run: it is made by the program itself, with nothing configured, and
-//! a program that is closed meanwhile goes on where it stopped.
+//! The sample bank of the first run: complete, the same however often the program was closed while
+//! it was made, and with a change to review that reads well.
 
-use engine::view::model::ModelState;
-use engine::{banks, models};
+use domain::{BankId, ModelId};
+use engine::banks::{self, SAMPLE_BANK, sample};
+use engine::clock::TestClock;
+use engine::models::{self, proposals};
+use engine::view::model::{ModelState, ReviewMode};
+use engine::view::proposal::ProposalView;
+use engine::{Engine, memory};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use store::{CommitPoint, Moment};
-use tests::{Setup, at};
+use std::sync::atomic::{AtomicU32, Ordering};
+use tests::{START, Setup, at, open};
 
-#[tokio::test]
-async fn the_first_start_leaves_a_change_that_waits_for_review() {
-    let folder = tempfile::tempdir().unwrap();
-    let clock = Arc::new(engine::clock::TestClock::at(at("2026-03-16T09:00:00Z")));
-    let setup = Setup { embedder: Some(tests::bundled()), ..Setup::default() };
-    let engine = tests::open(folder.path(), &clock, &setup).await.unwrap();
-    // Stopped at every third of its commits, and begun anew each time.
-    let commits = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&commits);
-    engine.store().set_commit_hook(move |point: CommitPoint| {
-        let stops = point.moment == Moment::BeforeCommit
-            && point.label.starts_with("sample_")
-            && counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(3);
-        if stops { Err(store::Error::Closed) } else { Ok(()) }
-    });
-    let mut tries = 0;
-    while let Err(error) = banks::sample::make(&engine).await {
-        tries += 1;
-        assert!(tries < 20, "{error}");
-    }
-    assert!(tries > 2, "the making was stopped {tries} times");
-    let rows = banks::list(&engine).await.unwrap();
+fn bank() -> BankId {
+    BankId::from(SAMPLE_BANK)
+}
+
+/// Everything of the sample that a person can see, without ids that are made anew.
+#[derive(Debug, Clone, PartialEq)]
+struct Seen {
+    counts: [u32; 5],
+    memories: Vec<String>,
+    models: BTreeMap<String, (ReviewMode, u32, String)>,
+    proposals: Vec<Vec<(String, Option<String>, Option<String>)>>,
+}
+
+async fn seen(engine: &Engine) -> Seen {
+    let rows = banks::list(engine).await.unwrap();
     assert_eq!(rows.len(), 1);
     let row = &rows[0];
-    assert_eq!(row.id.as_str(), banks::SAMPLE_BANK);
-    assert_eq!((row.facts, row.observations, row.documents, row.models), (58, 15, 4, 3), "{row:?}");
-    assert_eq!(row.waiting_reviews, 1);
-    let list = models::list(&engine, &row.id).await.unwrap();
-    let state = |id: &str| list.iter().find(|model| model.id.as_str() == id).unwrap();
-    let status = state("project-status");
-    assert_eq!(status.state, ModelState::WaitingForReview);
-    let operations = status.open_proposal.as_ref().unwrap().operations;
-    assert!((2..=8).contains(&operations), "{operations} operations wait");
-    assert_eq!(state("field-devices").state, ModelState::Behind);
-    assert_eq!(state("who-does-what").state, ModelState::Current);
-    // Nothing is made a second time.
-    engine.store().set_commit_hook(|_| Ok(()));
-    banks::sample::make(&engine).await.unwrap();
-    assert_eq!(banks::list(&engine).await.unwrap(), rows);
+    let page = memory::list(engine, &bank(), Default::default(), None).await.unwrap();
+    let mut memories: Vec<String> = page
+        .page
+        .items
+        .iter()
+        .map(|row| format!("{} {} {:?} {:?}", row.id, row.text, row.tags, row.entities))
+        .collect();
+    memories.sort();
+    let mut models = BTreeMap::new();
+    for row in models::list(engine, &bank()).await.unwrap() {
+        let detail = models::get(engine, &bank(), &row.id).await.unwrap();
+        models.insert(row.id.0, (row.review, row.version, detail.content));
+    }
+    let mut waiting = Vec::new();
+    for row in proposals::inbox(engine, &bank()).await.unwrap() {
+        let view = proposals::get(engine, &bank(), &row.id).await.unwrap();
+        waiting.push(view.ops.into_iter().map(|op| (op.kind, op.old_text, op.new_text)).collect());
+    }
+    Seen {
+        counts: [row.facts, row.observations, row.documents, row.models, row.waiting_reviews],
+        memories,
+        models,
+        proposals: waiting,
+    }
+}
+
+async fn opened(folder: &Path, clock: &Arc<TestClock>, setup: &Setup) -> Engine {
+    open(folder, clock, setup).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_deleted_sample_bank_stays_deleted() {
+async fn it_is_complete_and_opening_it_again_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let clock = Arc::new(engine::clock::TestClock::at(at("2026-03-16T09:00:00Z")));
-    let engine = tests::open(folder.path(), &clock, &Setup::default()).await.unwrap();
-    banks::sample::make(&engine).await.unwrap();
-    let id = banks::list(&engine).await.unwrap().remove(0).id;
-    banks::delete(&engine, &id).await.unwrap();
-    banks::sample::make(&engine).await.unwrap();
+    let clock = Arc::new(TestClock::at(at(START)));
+    let setup = Setup::default();
+    let engine = opened(folder.path(), &clock, &setup).await;
+    sample::make(&engine).await.unwrap();
+    let first = seen(&engine).await;
+    assert_eq!(first.counts, [58, 15, 4, 3, 1]);
+    let versions: Vec<u32> = first.models.values().map(|(_, version, _)| *version).collect();
+    assert_eq!(versions, [1, 1, 1]);
+    let row = |id: &str| first.models[id].0;
+    assert_eq!(row("project-status"), ReviewMode::Manual);
+    assert_eq!(row("who-does-what"), ReviewMode::Auto);
+    drop(engine);
+    for _ in 0..2 {
+        clock.advance_ms(86_400_000);
+        let engine = opened(folder.path(), &clock, &setup).await;
+        sample::make(&engine).await.unwrap();
+        assert_eq!(seen(&engine).await, first);
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_sample_stays_away_until_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(TestClock::at(at(START)));
+    let engine = opened(folder.path(), &clock, &Setup::default()).await;
+    // Stopped after its first step and then deleted.
+    let steps = AtomicU32::new(0);
+    engine.store().set_commit_hook(move |_| match steps.fetch_add(1, Ordering::SeqCst) {
+        0 | 1 => Ok(()),
+        _ => Err(store::Error::Closed),
+    });
+    sample::make(&engine).await.unwrap_err();
+    engine.store().set_commit_hook(|_| Ok(()));
+    banks::delete(&engine, &bank()).await.unwrap();
+    sample::make(&engine).await.unwrap();
     assert!(banks::list(&engine).await.unwrap().is_empty());
+    let other = engine::view::bank::NewBank { name: "Kestrel".to_owned(), id: None };
+    banks::create(&engine, other).await.unwrap();
+    sample::make(&engine).await.unwrap();
+    let rows = banks::list(&engine).await.unwrap();
+    assert_eq!((rows.len(), rows[0].facts), (1, 0), "a person's own bank is not filled");
+    let refused = banks::restore_sample(&engine).await.unwrap_err();
+    assert_eq!(refused.reason(), "id_taken");
+}
+
+/// Fails the k-th commit point and everything after it, as if the process had ended there.
+fn kill_at(engine: &Engine, k: u32) -> Arc<AtomicU32> {
+    let passed = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&passed);
+    engine.store().set_commit_hook(move |_| {
+        if count.fetch_add(1, Ordering::SeqCst) < k { Ok(()) } else { Err(store::Error::Closed) }
+    });
+    passed
+}
+
+#[tokio::test]
+async fn a_kill_at_any_commit_ends_with_the_same_bank() {
+    let whole = {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Arc::new(TestClock::at(at(START)));
+        let engine = opened(folder.path(), &clock, &Setup::default()).await;
+        let passed = kill_at(&engine, u32::MAX);
+        sample::make(&engine).await.unwrap();
+        (seen(&engine).await, passed.load(Ordering::SeqCst))
+    };
+    let (whole, points) = whole;
+    assert!(points > 20, "every step commits");
+    // An odd stride meets the moments before and after commits alike.
+    for k in (0..points).step_by(7) {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Arc::new(TestClock::at(at(START)));
+        let engine = opened(folder.path(), &clock, &Setup::default()).await;
+        kill_at(&engine, k);
+        // What the caller hears is of no use: it is gone.
+        drop(sample::make(&engine).await);
+        drop(engine);
+        let engine = opened(folder.path(), &clock, &Setup::default()).await;
+        sample::make(&engine).await.unwrap();
+        assert_eq!(seen(&engine).await, whole, "killed at commit point {k} of {points}");
+    }
+}
+
+fn of_kind<'a>(view: &'a ProposalView, kinds: &'a [&str]) -> impl Iterator<Item = String> + 'a {
+    view.ops
+        .iter()
+        .filter(move |op| op.status == "applied" && kinds.contains(&op.kind.as_str()))
+        .map(|op| op.new_text.clone().or_else(|| op.old_text.clone()).unwrap_or_default())
+}
+
+#[tokio::test]
+async fn the_waiting_change_is_worth_a_review() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(TestClock::at(at(START)));
+    let setup = Setup { embedder: Some(tests::bundled()), ..Setup::default() };
+    let engine = opened(folder.path(), &clock, &setup).await;
+    sample::make(&engine).await.unwrap();
+    let rows = proposals::inbox(&engine, &bank()).await.unwrap();
+    assert_eq!(rows.len(), 1);
+    let view = proposals::get(&engine, &bank(), &rows[0].id).await.unwrap();
+    assert!((5..=8).contains(&rows[0].operations), "{} operations", rows[0].operations);
+    let replaced: Vec<String> = of_kind(&view, &["replace_block"]).collect();
+    assert!(replaced.iter().any(|text| text.contains("4 April")), "{replaced:?}");
+    let removed: Vec<String> = of_kind(&view, &["remove_block"]).collect();
+    assert!(removed.iter().any(|text| text.contains("Fridays")), "{removed:?}");
+    assert!(of_kind(&view, &["add_section", "append_block", "insert_block"]).count() >= 2);
+    assert!(view.ops.iter().all(|op| op.kind == "remove_block" || !op.unsupported));
+    let devices = ModelId::from("field-devices");
+    let row = models::get(&engine, &bank(), &devices).await.unwrap().model;
+    assert_eq!(row.state, ModelState::Behind);
 }

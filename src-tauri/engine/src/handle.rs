@@ -109,7 +109,7 @@ impl Engine {
         engine.forward_notices();
         if background {
             crate::ops::start_worker(&engine);
-            crate::banks::start(&engine);
+            crate::banks::start(&engine).await;
         }
         Ok(engine)
     }

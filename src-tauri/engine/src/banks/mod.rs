@@ -9,7 +9,7 @@ use crate::view::bank::{BankRow, NewBank};
 use crate::{Engine, Result};
 use domain::{BankId, FieldFault, OperationId};
 use store::models::ModelHead;
-use store::operations::{self, NewOperation, OperationType};
+use store::operations::{self, NewOperation, OperationFilter, OperationStatus, OperationType};
 use store::tag_sets::TagSets;
 use store::{BankKey, ReadTx};
 
@@ -21,6 +21,9 @@ const MAX_ID: usize = 64;
 
 /// Models that one page of the file's list holds.
 const MODELS: u32 = 500;
+
+/// More operations than ever run at once.
+const RUNNING: u32 = 100;
 
 /// All banks with their counts, by name.
 ///
@@ -109,17 +112,37 @@ fn free_id(tx: &ReadTx<'_>, proposed: &str) -> store::Result<BankId> {
     Ok(id)
 }
 
-/// Deletes a bank with everything in it.
+/// Deletes a bank with everything in it; what runs for it is told to stop.
 ///
 /// # Errors
 /// `bank_not_found`.
 pub async fn delete(engine: &Engine, bank: &BankId) -> Result<()> {
-    write_bank(engine, bank, "delete_bank", store::banks::delete).await
+    let now = engine.now();
+    let running = write_bank(engine, bank, "delete_bank", move |tx, key| {
+        let running = OperationFilter {
+            statuses: vec![OperationStatus::Processing],
+            ..OperationFilter::default()
+        };
+        let (running, _) = operations::list(tx, key, &running, None, RUNNING)?;
+        let id = store::banks::by_key(tx, key)?.id;
+        sample::leave(tx, &id, now)?;
+        store::banks::delete(tx, key)?;
+        Ok(running)
+    })
+    .await?;
+    for operation in running {
+        crate::ops::stop(engine, &operation.id);
+    }
+    Ok(())
 }
 
-/// What is due at the start of the program, beside what is open to the user: the sample bank where
-/// there is no bank at all, and the vectors that another embedder left missing. Returns at once.
-pub(crate) fn start(engine: &Engine) {
+/// What is due at the start of the program: the sample bank where there is no bank at all, and the
+/// vectors that another embedder left missing. Returns once the sample bank is there to be shown;
+/// the rest is done behind.
+pub(crate) async fn start(engine: &Engine) {
+    if let Err(error) = sample::begin(engine).await {
+        tracing::warn!(%error, "the sample bank could not be begun; the next start tries again");
+    }
     let engine = engine.clone();
     tokio::spawn(async move {
         if let Err(error) = sample::make(&engine).await {
@@ -129,6 +152,17 @@ pub(crate) fn start(engine: &Engine) {
             tracing::warn!(%error, "the missing vectors could not be queued");
         }
     });
+}
+
+/// Makes the sample bank anew for a person who deleted it; what is left of it is completed. Returns
+/// once the bank is there to be shown.
+///
+/// # Errors
+/// `id_taken` when another bank has its id.
+pub async fn restore_sample(engine: &Engine) -> Result<BankId> {
+    let bank = sample::again(engine).await?;
+    start(engine).await;
+    Ok(bank)
 }
 
 /// Queues the filling in of vectors for every bank that another embedder served, or none.
@@ -150,8 +184,13 @@ pub(crate) async fn fill_vectors(engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-/// Waits until an operation has ended; runs the queue itself where nothing else does.
-pub(crate) async fn settled(engine: &Engine, bank: &BankId, operation: &OperationId) -> Result<()> {
+/// Waits until an operation has ended, and says how; runs the queue itself where nothing else does,
+/// and then gives back the state of what is held.
+pub(crate) async fn settled(
+    engine: &Engine,
+    bank: &BankId,
+    operation: &OperationId,
+) -> Result<OperationStatus> {
     let mut news = engine.subscribe();
     loop {
         if !engine.inner.config.background {
@@ -162,7 +201,7 @@ pub(crate) async fn settled(engine: &Engine, bank: &BankId, operation: &Operatio
             read_bank(engine, bank, move |tx, key| Ok(operations::get(tx, key, &id)?.status))
                 .await?;
         if status.is_terminal() || !engine.inner.config.background {
-            return Ok(());
+            return Ok(status);
         }
         tokio::select! {
             () = engine.inner.stop.cancelled() => return Err(fault("cancelled").into()),

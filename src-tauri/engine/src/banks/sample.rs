@@ -10,13 +10,14 @@ use crate::report::fault;
 use crate::view::model::{ModelPatch, NewModel, ReviewMode};
 use crate::{Engine, Result, models};
 use chrono::NaiveDate;
-use domain::{BankId, DocumentId, FactType, Instant, Json, MemoryId, ModelId};
+use domain::{BankId, DocumentId, FactType, Instant, Json, MemoryId, ModelId, OperationId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use store::documents::{self, DocumentFields};
 use store::memories::{self, NewMemory, Origin};
+use store::operations::OperationStatus;
 use store::settings;
 use store::{BankKey, DocumentKey, MemoryKey, ReadTx, WriteTx};
 use tokio_util::sync::CancellationToken;
@@ -30,6 +31,8 @@ const MARK: &str = "sample_bank";
 #[derive(Deserialize)]
 struct Sample {
     bank: SampleBank,
+    /// What a fact without a document is about, by its tag: the label that search reads with it.
+    contexts: BTreeMap<String, String>,
     documents: Vec<SampleDocument>,
     facts: Vec<SampleFact>,
     later: Later,
@@ -99,11 +102,16 @@ struct SampleModel {
 
 /// Steps in order; each is done when the mark names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+pub(super) enum Step {
+    /// The bank is there, empty.
     Begun = 1,
+    /// Documents, facts and observations are.
     Memories = 2,
+    /// The models have their first version.
     Models = 3,
+    /// What was learnt afterwards is.
     Later = 4,
+    /// A change waits for review; nothing is left to do.
     Done = 5,
 }
 
@@ -132,9 +140,8 @@ fn set_mark(tx: &WriteTx<'_>, bank: &BankId, step: Step, now: Instant) -> store:
 /// # Errors
 /// Those of the embedder, the file and the first refreshes.
 pub async fn make(engine: &Engine) -> Result<()> {
-    let sample: Sample =
-        serde_json::from_str(SAMPLE).map_err(|error| fault("unexpected_error").detail(error))?;
-    let Some(mut step) = begin(engine, &sample).await? else { return Ok(()) };
+    let Some(mut step) = begin(engine).await? else { return Ok(()) };
+    let sample = sample()?;
     let bank = sample.bank.id.clone();
     if step < Step::Memories {
         put_memories(engine, &sample).await?;
@@ -160,30 +167,70 @@ pub async fn make(engine: &Engine) -> Result<()> {
     Ok(())
 }
 
+fn sample() -> Result<Sample> {
+    Ok(serde_json::from_str(SAMPLE).map_err(|error| fault("unexpected_error").detail(error))?)
+}
+
+/// Notes that the sample bank is not to be completed, when it is the one that goes.
+pub(super) fn leave(tx: &WriteTx<'_>, bank: &BankId, now: Instant) -> store::Result<()> {
+    match mark(tx)? {
+        Some((of, step)) if of == *bank && step < Step::Done => set_mark(tx, bank, Step::Done, now),
+        _ => Ok(()),
+    }
+}
+
+/// Makes the bank where it is missing, whatever other banks there are.
+///
+/// # Errors
+/// `id_taken` when there is a bank of this id that is not the sample.
+pub(super) async fn again(engine: &Engine) -> Result<BankId> {
+    let sample = sample()?;
+    let (now, embedder) = (engine.now(), engine.inner.embedder_key);
+    let (id, name) = (sample.bank.id.clone(), sample.bank.name);
+    engine
+        .store()
+        .write("sample_begin", move |tx| {
+            match store::banks::find_key(tx, &id)? {
+                Some(key) if store::banks::by_key(tx, key)?.name == name => return Ok(()),
+                // Refused by the next call.
+                Some(_) | None => {}
+            }
+            store::banks::create(tx, &id, &name, Some(embedder), now)?;
+            set_mark(tx, &id, Step::Begun, now)
+        })
+        .await?;
+    Ok(sample.bank.id)
+}
+
 async fn note(engine: &Engine, bank: &BankId, step: Step) -> Result<()> {
     let (now, own) = (engine.now(), bank.clone());
     write_bank(engine, bank, "sample_step", move |tx, _| set_mark(tx, &own, step, now)).await
 }
 
 /// The last step done; makes the bank where there is none. None when there is nothing to do.
-async fn begin(engine: &Engine, sample: &Sample) -> Result<Option<Step>> {
+pub(super) async fn begin(engine: &Engine) -> Result<Option<Step>> {
+    let sample = sample()?;
     let (now, embedder) = (engine.now(), engine.inner.embedder_key);
-    let (id, name) = (sample.bank.id.clone(), sample.bank.name.clone());
-    Ok(engine
-        .store()
-        .write("sample_begin", move |tx| match mark(tx)? {
-            Some((bank, step)) => {
-                let there = store::banks::find_key(tx, &bank)?.is_some();
-                Ok((there && step < Step::Done).then_some(step))
-            }
-            None if store::banks::list(tx)?.is_empty() => {
-                store::banks::create(tx, &id, &name, Some(embedder), now)?;
-                set_mark(tx, &id, Step::Begun, now)?;
-                Ok(Some(Step::Begun))
-            }
-            None => Ok(None),
-        })
-        .await?)
+    let (known, none) =
+        engine.store().read(|tx| Ok((mark(tx)?, store::banks::list(tx)?.is_empty()))).await?;
+    match known {
+        Some((bank, step)) if step < Step::Done => {
+            let there = engine.store().read(move |tx| store::banks::find_key(tx, &bank)).await?;
+            Ok(there.map(|_| step))
+        }
+        None if none => {
+            let SampleBank { id, name } = sample.bank;
+            engine
+                .store()
+                .write("sample_begin", move |tx| {
+                    store::banks::create(tx, &id, &name, Some(embedder), now)?;
+                    set_mark(tx, &id, Step::Begun, now)
+                })
+                .await?;
+            Ok(Some(Step::Begun))
+        }
+        Some(_) | None => Ok(None),
+    }
 }
 
 /// The same id for the same key in every making, so that observations and later steps find their
@@ -195,15 +242,23 @@ fn memory_id(key: &str, at: Instant) -> MemoryId {
     MemoryId(domain::id::uuid_v7(domain::time::to_millis(at), random))
 }
 
+/// Nine in the morning of a day, UTC.
 fn moment(day: NaiveDate) -> Instant {
-    day.and_time(chrono::NaiveTime::MIN).and_utc()
+    (day.and_time(chrono::NaiveTime::MIN) + chrono::Duration::hours(9)).and_utc()
 }
 
-fn fact(sample: &SampleFact, position: usize) -> Fact {
+fn context(sample: &Sample, tags: &BTreeSet<String>) -> Option<String> {
+    tags.iter().find_map(|tag| sample.contexts.get(tag)).cloned()
+}
+
+fn fact(all: &Sample, sample: &SampleFact, position: usize) -> Fact {
     let at = moment(sample.at);
     Fact {
+        context: context(all, &sample.tags),
         fact_type: sample.fact_type.unwrap_or(FactType::World),
         tags: sample.tags.clone(),
+        occurred_start: Some(at),
+        occurred_end: Some(at),
         mentioned_at: Some(at),
         entities: sample.entities.clone(),
         position,
@@ -220,7 +275,7 @@ async fn put_memories(engine: &Engine, sample: &Sample) -> Result<()> {
         .facts
         .iter()
         .enumerate()
-        .map(|(at, one)| Fact { consolidated_at: Some(now), ..fact(one, at) })
+        .map(|(at, one)| Fact { consolidated_at: Some(now), ..fact(sample, one, at) })
         .collect();
     let places: Vec<Option<DocumentId>> =
         sample.facts.iter().map(|fact| fact.doc.clone()).collect();
@@ -299,6 +354,7 @@ async fn observations(engine: &Engine, sample: &Sample) -> Result<Vec<(NewMemory
             let last = known.iter().map(|(_, at)| moment(*at)).max();
             let id = memory_id(&observation.text, last.unwrap_or_else(|| engine.now()));
             let new = NewMemory {
+                context: context(sample, &observation.tags),
                 tags: observation.tags.clone(),
                 mentioned_at: last,
                 vector: Some(vector),
@@ -339,7 +395,7 @@ async fn build(engine: &Engine, bank: &BankId, model: &SampleModel) -> Result<()
         Some(_) => None,
     };
     if let Some(operation) = operation {
-        settled(engine, bank, &operation).await?;
+        ended(engine, bank, &operation).await?;
     }
     let patch = ModelPatch { review: Some(model.review), ..ModelPatch::default() };
     models::update(engine, bank, &model.id, patch).await?;
@@ -350,7 +406,7 @@ async fn build(engine: &Engine, bank: &BankId, model: &SampleModel) -> Result<()
 async fn put_later(engine: &Engine, sample: &Sample) -> Result<()> {
     let bank = &sample.bank.id;
     let facts: Vec<Fact> =
-        sample.later.facts.iter().enumerate().map(|(at, one)| fact(one, at)).collect();
+        sample.later.facts.iter().enumerate().map(|(at, one)| fact(sample, one, at)).collect();
     let places: Vec<Option<DocumentId>> =
         sample.later.facts.iter().map(|fact| fact.doc.clone()).collect();
     let gone: Vec<(MemoryId, String)> = sample
@@ -397,7 +453,16 @@ async fn propose(engine: &Engine, bank: &BankId, model: &SampleModel) -> Result<
     .await?;
     if !waits {
         let submitted = models::refresh(engine, bank, &model.id, false).await?;
-        settled(engine, bank, &submitted.operation).await?;
+        ended(engine, bank, &submitted.operation).await?;
     }
     Ok(())
+}
+
+/// Waits for the end of a refresh, which must be a good one: otherwise the step is not done, and the
+/// next start tries it again.
+async fn ended(engine: &Engine, bank: &BankId, operation: &OperationId) -> Result<()> {
+    match settled(engine, bank, operation).await? {
+        OperationStatus::Completed => Ok(()),
+        status => Err(fault("unexpected_error").detail(status.word()).into()),
+    }
 }

@@ -85,11 +85,16 @@ pub async fn cancel(engine: &Engine, bank: &BankId, id: &OperationId) -> Result<
         view(tx, &name, key, operation)
     })
     .await?;
+    stop(engine, id);
+    Ok(row)
+}
+
+/// Tells a running operation to stop as soon as it looks; nothing is written.
+pub(crate) fn stop(engine: &Engine, id: &OperationId) {
     let token = engine.inner.queue.lock().get(id).cloned();
     if let Some(token) = token {
         token.cancel();
     }
-    Ok(row)
 }
 
 /// Runs a failed, stopped or parked operation now.
