@@ -51,7 +51,7 @@ export function Fact({
 }
 
 /** A text with the first place of some words marked, whatever their case. */
-export function Marked({ text, mark }: { text: string; mark?: string | undefined }) {
+function Marked({ text, mark }: { text: string; mark?: string | undefined }) {
   const at = mark ? text.toLowerCase().indexOf(mark.toLowerCase()) : -1;
   if (!mark || at < 0) return text;
   return (
