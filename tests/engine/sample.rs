@@ -18,13 +18,16 @@ fn bank() -> BankId {
     BankId::from(SAMPLE_BANK)
 }
 
+/// Kind, old text and new text of an operation.
+type Change = (String, Option<String>, Option<String>);
+
 /// Everything of the sample that a person can see, without ids that are made anew.
 #[derive(Debug, Clone, PartialEq)]
 struct Seen {
     counts: [u32; 5],
     memories: Vec<String>,
     models: BTreeMap<String, (ReviewMode, u32, String)>,
-    proposals: Vec<Vec<(String, Option<String>, Option<String>)>>,
+    proposals: Vec<Vec<Change>>,
 }
 
 async fn seen(engine: &Engine) -> Seen {
