@@ -92,11 +92,17 @@ async function handle(
   const request = JSON.parse(Buffer.concat(pieces).toString()) as Request;
   asked.push({ tools: (request.tools ?? []).map((tool) => tool.function.name), request });
   const reply = answer(request);
-  if (request.stream) stream(response, reply);
+  const usage = usageOf(request, reply);
+  if (request.stream) stream(response, reply, usage);
   else json(response, { model: LLM, usage, choices: [{ index: 0, ...whole(reply) }] });
 }
 
-const usage = { prompt_tokens: 400, completion_tokens: 80, total_tokens: 480 };
+/** About four letters a token: too few would look like a prompt that was cut. */
+function usageOf(request: Request, reply: Reply) {
+  const prompt_tokens = Math.ceil(JSON.stringify(request).length / 4);
+  const completion_tokens = Math.ceil(JSON.stringify(reply).length / 4);
+  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
 
 function json(response: ServerResponse, body: unknown): void {
   response.writeHead(200, { "content-type": "application/json" });
@@ -121,7 +127,11 @@ function whole({ text, calls }: Reply) {
   };
 }
 
-function stream(response: ServerResponse, { text, calls }: Reply): void {
+function stream(
+  response: ServerResponse,
+  { text, calls }: Reply,
+  usage: ReturnType<typeof usageOf>,
+): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (delta: unknown, finish: string | null = null) =>
     response.write(
