@@ -139,7 +139,7 @@ export function FactDialog({
             {...register("kind")}
           />
         )}
-        <div className="grid grid-cols-2 gap-3">
+        <div className="grid grid-cols-2 items-start gap-3">
           <TextField
             label={words.from}
             help={words.dateHelp}

@@ -145,7 +145,8 @@ export const strings = {
           : times === 2
             ? "cited twice"
             : `cited ${times} times`,
-    foundBy: (tools: string[]) => `Found by ${tools.join(", ")}`,
+    foundBy: (tools: string[]) =>
+      `Found by ${tools.map((tool) => tool.replaceAll("_", " ")).join(", ")}`,
     unused: (count: number) => `Show ${count} retrieved and not used`,
     notUsed: "Retrieved, not used",
     open: "Open",
