@@ -51,6 +51,14 @@ prompts! {
     REFLECT_REWRITE_SYSTEM = "reflect_rewrite.system" ("fence", "form");
     /// What to shorten.
     REFLECT_REWRITE_USER = "reflect_rewrite.user" ("tokens", "fence", "text");
+    /// Instructions for editing a document.
+    DELTA_SYSTEM = "delta.system" ("fence", "budget");
+    /// What to edit from what.
+    DELTA_USER = "delta.user" (
+        "topic", "now", "fence", "document", "synthesis", "facts", "guidance",
+    );
+    /// The one request for corrections.
+    DELTA_REPAIR_USER = "delta_repair.user" ("problems", "ids");
     /// Instructions for structured output.
     STRUCTURED_SYSTEM = "structured.system" ("fence");
     /// What to fill in from what.

@@ -73,7 +73,7 @@ pub(super) fn timeline(
             entries.push((run.finished_at, 0, entry));
         }
     }
-    entries.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)));
+    entries.sort_by_key(|entry| std::cmp::Reverse((entry.0, entry.1)));
     Ok(entries.into_iter().map(|(_, _, entry)| entry).collect())
 }
 

@@ -11,6 +11,7 @@ pub mod proposals;
 mod publish;
 pub mod refresh;
 mod show;
+mod written;
 
 use crate::handle::read_bank;
 use crate::view::model::{

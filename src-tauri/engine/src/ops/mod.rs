@@ -7,7 +7,7 @@ pub(crate) use worker::start_worker;
 pub use worker::{Handled, Running, run_pending};
 
 use crate::handle::{read_bank, write_bank};
-use crate::view::operation::{OperationRow, OperationStatus, Progress};
+use crate::view::operation::{OperationRow, OperationStatus};
 use crate::{Engine, Result};
 use domain::{BankId, Json, OperationId};
 use std::collections::HashMap;
@@ -159,9 +159,4 @@ fn status(status: operations::OperationStatus) -> OperationStatus {
         S::Failed => OperationStatus::Failed,
         S::Cancelled => OperationStatus::Cancelled,
     }
-}
-
-/// A step of an operation, by its stable word.
-pub(crate) fn stage(stage: &str) -> Progress {
-    Progress { stage: stage.to_owned(), processed: None, total: None, detail: None }
 }

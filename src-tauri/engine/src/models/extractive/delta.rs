@@ -2,6 +2,7 @@
 //! is restated, what a newer statement supersedes is replaced, the rest is added to the section of
 //! its entity. A person's block is never replaced or removed. Every operation cites its facts.
 
+use super::super::written::finish;
 use super::layout::{REST, block_text, own_heading};
 use super::{cited, count_types, found, material, names_of, relevant, stored_vectors, trace};
 use crate::models::refresh::drafted::Drafted;
@@ -13,7 +14,6 @@ use crate::{Engine, Result};
 use domain::delta::{Batch, CitedOp, Claim, DeltaOp, ParsedOp};
 use domain::document::{Block, Document, Section};
 use domain::entities::canon_key;
-use domain::refresh::DeltaResult;
 use domain::{BankId, MemoryId};
 use embed::Thresholds;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -80,25 +80,6 @@ fn new_ones(statements: Vec<Statement>, window: &[Memory]) -> Vec<Statement> {
             (!statement.sources.is_empty()).then_some(statement)
         })
         .collect()
-}
-
-fn finish(drafted: &mut Drafted, batch: Batch) {
-    let applied = batch.finish();
-    let cited = applied.ops.iter().zip(&applied.results);
-    for (op, result) in cited {
-        let Ok(op) = &op.body else { continue };
-        let into = match result.status {
-            domain::delta::OpStatus::Skipped => &mut drafted.judged.cited_by_skipped,
-            domain::delta::OpStatus::Applied | domain::delta::OpStatus::Noop => {
-                &mut drafted.judged.cited
-            }
-        };
-        into.extend(op.cited().into_iter().map(str::to_owned));
-    }
-    drafted.document = applied.document.clone();
-    drafted.applied = Some(applied);
-    let [applied, noop, skipped] = drafted.counts();
-    drafted.delta = DeltaResult::Tried { applied, noop, skipped };
 }
 
 /// Facts that a block says already are reflected; the others of the window do not bear on the

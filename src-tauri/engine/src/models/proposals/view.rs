@@ -194,7 +194,7 @@ impl Shown<'_> {
             words: both.map(|(old, new)| words(word_diff(old, new))).unwrap_or_default(),
             old_text,
             new_text,
-            proposed_text: proposed.map(|op| new_text_or_blank(op)),
+            proposed_text: proposed.map(new_text_or_blank),
             before,
             after,
             decision: decision(op.decision),

@@ -85,11 +85,6 @@ impl Drafted {
         };
         [count(OpStatus::Applied), count(OpStatus::Noop), count(OpStatus::Skipped)]
     }
-
-    /// Adds a warning.
-    pub(crate) fn warn(&mut self, code: &str, text: impl Into<String>) {
-        self.warnings.push(remark(code, text));
-    }
 }
 
 /// A warning of a run.

@@ -105,7 +105,11 @@ async fn draft(running: &Running, plan: &Plan) -> Result<Drafted, Failure> {
     if let Some(idle) = plan.idle {
         return Ok(idle_draft(plan, idle));
     }
-    let drafted = extractive(running, plan).await.map_err(|error| Failure::of(error, None))?;
+    let provider = running.engine.provider().await.map_err(|error| Failure::of(error, None))?;
+    let drafted = match provider {
+        Some(provider) => super::written::draft(running, plan, provider).await?,
+        None => extractive(running, plan).await.map_err(|error| Failure::of(error, None))?,
+    };
     running.check().map_err(|error| Failure::of(error, None))?;
     Ok(drafted)
 }
