@@ -1,5 +1,15 @@
 //! The engine's behaviour, one module per chapter, with a scripted model and a real file.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test may panic, print and measure"
+)]
+
 mod endpoints;
 mod memory;
 mod models;
