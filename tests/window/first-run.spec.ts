@@ -19,6 +19,7 @@ test("a first start offers the sample bank, and a review needs only y, n and Ctr
   const app = await start();
   await app.see("=Review the waiting change");
   await app.see("=Start an empty bank");
+  await app.seeText("A change that waits");
   await app.shot("first-run");
 
   const view = await openReview(app);

@@ -43,6 +43,7 @@ describe.each([
     };
 
     await app.see("=Review the waiting change");
+    await app.seeText("A change that waits");
     await look("first-run");
     await app.click("=Review the waiting change");
     await app.see("article[aria-current]");

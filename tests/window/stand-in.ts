@@ -214,21 +214,22 @@ function parsed(text: string): unknown {
   return null;
 }
 
-const firstSentence = (text: string): string =>
-  (/^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/\s+/g, " ").slice(0, 300);
-
-/** The statements that touch the question most, one sentence each. */
+/** The statements that touch the question most, one sentence of each memory. */
 function done(request: Request, tool: Tool): unknown {
   const about =
     question(request)
       .toLowerCase()
-      .match(/\p{L}{4,}/gu) ?? [];
-  const weight = ({ text }: Shown) =>
-    about.filter((word) => text.toLowerCase().includes(word)).length;
+      .match(/\p{L}{3,}/gu) ?? [];
+  const weight = (text: string) => about.filter((word) => text.toLowerCase().includes(word)).length;
   const best = shown(request)
-    .sort((a, b) => weight(b) - weight(a))
+    .map((memory) => {
+      const sentences = memory.text.split(/\n|(?<=[.!?])\s+/).filter((text) => text.length > 30);
+      const text = sentences.sort((a, b) => weight(b) - weight(a))[0] ?? memory.text;
+      return { ...memory, text: text.replace(/^\W+/, "").slice(0, 300) };
+    })
+    .sort((a, b) => weight(b.text) - weight(a.text))
     .slice(0, 5);
-  const lines = best.map(({ id, text }) => ({ text: firstSentence(text), id }));
+  const lines = best.map(({ id, text }) => ({ text, id }));
   const ids = (observation: boolean) =>
     best.filter(({ kind }) => (kind === "observation") === observation).map(({ id }) => id);
   const cited = { memory_ids: ids(false), observation_ids: ids(true), mental_model_ids: [] };

@@ -7,7 +7,7 @@ pub(crate) mod make;
 mod order;
 mod publish;
 pub(crate) mod rebase;
-mod view;
+pub(super) mod view;
 
 pub(crate) use decide::watermark;
 pub(crate) use make::supersede as supersede_waiting;

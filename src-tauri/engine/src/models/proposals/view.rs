@@ -316,11 +316,18 @@ impl Shown<'_> {
     }
 }
 
-/// Whether nothing bears an operation out. A heading alone needs no fact.
+/// Whether nothing bears an operation out.
 pub(super) fn is_unsupported(op: &ProposalOp) -> bool {
-    op.is_decidable()
-        && op.cited_facts().is_empty()
-        && !matches!(op.op, DeltaOp::RenameSection { .. })
+    op.is_decidable() && op.cited_facts().is_empty() && says_something(&op.op)
+}
+
+/// Whether an operation makes the document say something, which facts have to bear out. A heading
+/// alone does not, and neither does taking a text away.
+pub(in crate::models) fn says_something(op: &DeltaOp) -> bool {
+    !matches!(
+        op,
+        DeltaOp::RenameSection { .. } | DeltaOp::RemoveBlock { .. } | DeltaOp::RemoveSection { .. }
+    )
 }
 
 fn status(status: OpStatus) -> &'static str {

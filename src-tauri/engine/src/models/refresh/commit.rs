@@ -10,6 +10,7 @@ use crate::models::lifecycle;
 use crate::models::loaded::{Loaded, clocks, set_clocks, to_json};
 use crate::models::proposals::convert::RunRecord;
 use crate::models::proposals::make::{NewProposal, propose};
+use crate::models::proposals::view::says_something;
 use crate::models::proposals::with_reflected;
 use crate::models::publish::{
     NewState, evidence_of, merge_evidence, no_evidence, publish, rewrite_evidence, tokens,
@@ -17,7 +18,7 @@ use crate::models::publish::{
 use crate::ops::{Handled, Running};
 use crate::report::fault;
 use crate::{Error, Result};
-use domain::delta::{DeltaOp, OpStatus};
+use domain::delta::OpStatus;
 use domain::document::{Document, reconcile};
 use domain::model::{CarryOver, PublishedEvidence, Review, after_approval};
 use domain::proposal::{
@@ -220,7 +221,10 @@ impl Finish {
                 notes.push(remark("over_budget", text));
             }
             if self.unsupported() > 0 {
-                let text = format!("{} changes name no facts.", self.unsupported());
+                let text = match self.unsupported() {
+                    1 => "1 change names no fact.".to_owned(),
+                    n => format!("{n} changes name no facts."),
+                };
                 notes.push(remark("unsupported_claim", text));
             }
         }
@@ -251,9 +255,10 @@ impl Finish {
         let Some(applied) = &self.drafted.applied else { return 0 };
         let ops = applied.ops.iter().zip(&applied.results);
         ops.filter(|(op, result)| {
-            let bare = op.body.as_ref().is_ok_and(|cited| {
-                cited.cited().is_empty() && !matches!(cited.op, DeltaOp::RenameSection { .. })
-            });
+            let bare = op
+                .body
+                .as_ref()
+                .is_ok_and(|cited| cited.cited().is_empty() && says_something(&cited.op));
             bare && result.status == OpStatus::Applied
         })
         .count()
