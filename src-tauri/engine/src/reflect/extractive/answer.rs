@@ -3,7 +3,7 @@
 
 use super::material;
 use super::relate::{Relation, relate};
-use super::{MOST_STATEMENTS, Selection, Statement, select};
+use super::{Limits, MOST_STATEMENTS, Purpose, Selection, Statement, pick};
 use crate::events::EventSink;
 use crate::reflect::called::tool_failed;
 use crate::reflect::finish::outcome;
@@ -14,6 +14,7 @@ use crate::reflect::tools::{Output, Toolbox, count};
 use crate::report::fault;
 use crate::{Engine, Error, Result};
 use domain::citations::{AnswerSource, Retrieved, validate_citations};
+use domain::tokens::Cl100k;
 use domain::tool_calls::{MODEL_RESULTS, RECALL, SEARCH_MENTAL_MODELS, SEARCH_OBSERVATIONS};
 use domain::trace::{
     ClosedBy, ExtractiveState, ExtractiveTrace, HeldBackDirective, HeldBackReason, InitiatedBy,
@@ -93,15 +94,14 @@ impl Walk<'_> {
         let request = self.toolbox.request.clone();
         let material = self.material().await?;
         let read = count(material.len());
-        let selection = select(
-            &self.toolbox.engine,
-            &request.query,
-            material,
-            MOST_STATEMENTS,
-            request.max_tokens,
-            &self.toolbox.cancel,
-        )
-        .await?;
+        let limits = Limits {
+            purpose: Purpose::Answer,
+            statements: MOST_STATEMENTS,
+            max_tokens: request.max_tokens,
+            tokens: &Cl100k,
+        };
+        let (engine, cancel) = (&self.toolbox.engine, &self.toolbox.cancel);
+        let selection = pick(engine, &request.query, material, &limits, cancel).await?;
         self.trace.extractive = Some(ExtractiveTrace {
             state: selection.state,
             confidence: Score::new(selection.confidence).rounded(),

@@ -38,8 +38,20 @@ pub(crate) struct Question {
     pub(crate) days: Option<Days>,
 }
 
-/// How much may be picked.
+/// What statements are picked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// An answer: only what comes near the best.
+    Answer,
+    /// A document: its question lists several subjects, and a statement on one of them is no worse
+    /// for leaving out the others.
+    Document,
+}
+
+/// How much may be picked, and what for.
 pub(crate) struct Limits<'a> {
+    /// What for.
+    pub(crate) purpose: Purpose,
     /// Statements at most.
     pub(crate) statements: usize,
     /// Tokens at most, all shown texts together; the first statement always fits.
@@ -95,8 +107,7 @@ pub(crate) struct Material {
     pub(crate) vector: Option<Vec<f32>>,
 }
 
-/// Picks the statements of some material that bear on a question: cuts passages, makes the vectors
-/// that are missing, scores and varies.
+/// Picks the statements of some material for a document on a question.
 ///
 /// # Errors
 /// The embedder's, `cancelled` among them.
@@ -108,6 +119,23 @@ pub(crate) async fn select(
     max_tokens: u32,
     cancel: &CancellationToken,
 ) -> Result<Selection> {
+    let purpose = Purpose::Document;
+    let limits = Limits { purpose, statements, max_tokens, tokens: &Cl100k };
+    pick(engine, question, material, &limits, cancel).await
+}
+
+/// Picks the statements of some material that bear on a question: cuts passages, makes the vectors
+/// that are missing, scores and varies.
+///
+/// # Errors
+/// The embedder's, `cancelled` among them.
+pub(crate) async fn pick(
+    engine: &Engine,
+    question: &str,
+    material: Vec<Material>,
+    limits: &Limits<'_>,
+    cancel: &CancellationToken,
+) -> Result<Selection> {
     let embedder = engine.embedder();
     let question = Question {
         text: question.to_owned(),
@@ -117,7 +145,7 @@ pub(crate) async fn select(
     let (sources, stored): (Vec<Source>, Vec<Option<Vec<f32>>>) =
         material.into_iter().map(|one| (one.source, one.vector)).unzip();
     let pieces = statements::cut(&sources);
-    let lexical = score::Lexical::of(&question, &sources, &pieces);
+    let lexical = score::Lexical::of(&question, &sources, &pieces, limits.purpose);
     let mut vectors: Vec<Option<Vec<f32>>> = pieces
         .iter()
         .map(
@@ -136,9 +164,8 @@ pub(crate) async fn select(
     for (at, vector) in missing.iter().zip(kept::vectors(engine, &texts, cancel).await?) {
         vectors[*at] = Some(vector);
     }
-    let limits = Limits { statements, max_tokens, tokens: &Cl100k };
     let thresholds = embedder.thresholds();
-    Ok(score::choose(&question, &sources, &pieces, &vectors, &lexical, &thresholds, &limits))
+    Ok(score::choose(&question, &sources, &pieces, &vectors, &lexical, &thresholds, limits))
 }
 
 /// The days that a question speaks of, in the machine's zone.

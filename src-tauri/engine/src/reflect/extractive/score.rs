@@ -4,7 +4,7 @@
 use super::relate::{equal_words, likeness};
 use super::statements::{Piece, Source, SourceKind};
 use super::words::{self, Asked, Days};
-use super::{Limits, Question, Selection, Statement};
+use super::{Limits, Purpose, Question, Selection, Statement};
 use domain::trace::ExtractiveState;
 use embed::Thresholds;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -48,13 +48,21 @@ pub(crate) struct Lexical {
 
 impl Lexical {
     /// Counts the words of the pieces against a question.
-    pub(crate) fn of(question: &Question, sources: &[Source], pieces: &[Piece]) -> Self {
+    pub(crate) fn of(
+        question: &Question,
+        sources: &[Source],
+        pieces: &[Piece],
+        purpose: Purpose,
+    ) -> Self {
         let matched: Vec<String> = pieces.iter().map(Piece::matched).collect();
         let stems: Vec<Vec<String>> = matched.iter().map(|text| words::stems(text)).collect();
         let wanted: BTreeSet<String> = words::stems(&question.text).into_iter().collect();
         let weights = weights(&wanted, &stems);
         let dates: Vec<Vec<Days>> = matched.iter().map(|text| words::dates(text)).collect();
-        let exact = words::exact_tokens(&question.text);
+        let mut exact = words::exact_tokens(&question.text);
+        if purpose == Purpose::Document {
+            exact.retain(|token| token.starts_with(|c: char| c.is_numeric()));
+        }
         Self {
             asked: words::asked(&question.text),
             bm25: bm25(&weights, &stems),
@@ -200,8 +208,16 @@ pub(crate) fn choose(
         .collect();
     scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.at.cmp(&b.at)));
     let best = scored.first().map_or(0.0, |first| first.score);
-    let relevant: Vec<&Scored> =
-        scored.iter().take_while(|one| one.score >= FLOOR * best && one.score > 0.0).collect();
+    // One of several listed subjects: near in meaning, and one of the question's words at least.
+    let on_one_subject = |one: &Scored| {
+        limits.purpose == Purpose::Document
+            && one.cosine >= f64::from(thresholds.semantic_floor)
+            && lexical.covered[one.at] > 0.0
+    };
+    let relevant: Vec<&Scored> = scored
+        .iter()
+        .filter(|one| one.score > 0.0 && (one.score >= FLOOR * best || on_one_subject(one)))
+        .collect();
     let picked = vary(&relevant, pieces, vectors, sources, thresholds, limits);
     let confidence = confidence(&scored, lexical, thresholds);
     let shown: usize = picked.iter().map(|pick| 1 + pick.twins.len()).sum();
