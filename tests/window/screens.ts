@@ -47,13 +47,13 @@ export async function modelNamed(app: App, bank: BankId, name: string): Promise<
 }
 
 /** Names of the operations in view, as a reader hears them: "3 of 6, Replace item in Risks, …". */
-export const operationNames = (app: App): Promise<string[]> =>
+const operationNames = (app: App): Promise<string[]> =>
   app.driver.executeScript<string[]>(
     "return [...document.querySelectorAll('article[aria-label]')].map((e) => e.getAttribute('aria-label'))",
   );
 
 /** Number of the operation in focus. */
-export const operationInFocus = async (app: App): Promise<number> =>
+const operationInFocus = async (app: App): Promise<number> =>
   Number.parseInt(await app.attribute("article[aria-current]", "aria-label"), 10);
 
 /** Decides the operation in focus by its key, and waits until the page tells the decision. */
