@@ -196,11 +196,10 @@ fn is_capitalised(word: &str) -> bool {
 fn capitalised_runs(sentences: &[Vec<&str>]) -> Vec<String> {
     let inner: Vec<&str> =
         sentences.iter().flat_map(|words| words.iter().skip(1)).copied().collect();
-    let capitals = inner.iter().filter(|word| is_capitalised(word)).count();
-    #[expect(clippy::cast_precision_loss, reason = "words of one text")]
-    let share = capitals as f64 / (inner.len().max(1)) as f64;
     let small: HashSet<&str> =
         sentences.iter().flatten().copied().filter(|word| !is_capitalised(word)).collect();
+    #[expect(clippy::cast_precision_loss, reason = "words of one text")]
+    let share = lone_capitals(sentences, &small) as f64 / (inner.len().max(1)) as f64;
     let inside: HashSet<&str> = inner.iter().filter(|word| is_capitalised(word)).copied().collect();
     let mut names = Vec::new();
     for words in sentences {
@@ -213,7 +212,9 @@ fn capitalised_runs(sentences: &[Vec<&str>]) -> Vec<String> {
                 0 => false,
                 1 => {
                     let word = words[start].to_lowercase();
+                    // A short word is a pronoun or a preposition far more often than a name.
                     !starts_here
+                        && word.chars().count() > 2
                         && share < CAPITALS_SAY_NOTHING
                         && !small.contains(word.as_str())
                         && !domain::temporal::is_calendar_word(&word)
@@ -229,6 +230,22 @@ fn capitalised_runs(sentences: &[Vec<&str>]) -> Vec<String> {
         }
     }
     names
+}
+
+/// Capitalised words that stand alone inside a sentence and have no other reason for it: no name of
+/// a month, no word that is written small elsewhere. Where they are many, as in German, a capital
+/// says nothing.
+fn lone_capitals(sentences: &[Vec<&str>], small: &HashSet<&str>) -> usize {
+    let alone = |words: &[&str], at: usize| {
+        let capital = |at: usize| words.get(at).is_some_and(|word| is_capitalised(word));
+        let word = words[at].to_lowercase();
+        capital(at)
+            && !(at > 1 && capital(at - 1))
+            && !capital(at + 1)
+            && !small.contains(word.as_str())
+            && !domain::temporal::is_calendar_word(&word)
+    };
+    sentences.iter().map(|words| (1..words.len()).filter(|&at| alone(words, at)).count()).sum()
 }
 
 #[cfg(test)]

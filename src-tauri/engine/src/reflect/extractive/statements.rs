@@ -459,13 +459,13 @@ mod tests {
 
     #[test]
     fn what_leans_is_shown_with_its_heading() {
-        let text = "# History\n\n## Leaders\n\n- **Bruce Perens**, 1996\n- [Ian](https://x.y/z)\n\n\
+        let text = "# History\n\n## Leaders\n\n- **Bruce Perens**, 1996\n- [Ian Jackson](https://x.y/z)\n\n\
                     It was `elected`. Leaders serve a year.";
         assert_eq!(
             shown(text),
             [
                 "History › Leaders: Bruce Perens, 1996",
-                "History › Leaders: Ian",
+                "History › Leaders: Ian Jackson",
                 "History › Leaders: It was elected.",
                 "Leaders serve a year.",
             ]
