@@ -69,14 +69,18 @@ impl App {
         }
     }
 
-    /// Tries to open the data anew, in another folder when one is given.
+    /// Tries to open the data anew, in another folder when one is given. Data that is open stays
+    /// open: its work holds the folder's lock, against which a second opening would run.
     pub async fn reopen(&self, folder: Option<String>) -> AppStatus {
         {
             let mut slot = self.engine.write().await;
-            if let Some(folder) = folder {
-                *self.folder.write().await = PathBuf::from(folder);
+            let mut current = self.folder.write().await;
+            let wanted = folder.map_or_else(|| current.clone(), PathBuf::from);
+            let is_open = matches!(slot.as_ref(), Some(Ok(_)));
+            if !is_open || wanted != *current {
+                *current = wanted;
+                *slot = None;
             }
-            *slot = None;
         }
         self.status().await
     }

@@ -26,7 +26,9 @@ test("the data of a newer program is told and not touched", async () => {
     "palimpsest.db",
   ]);
 
+  // Twice, as an impatient person does.
   rmSync(file);
+  await app.invoke("reopen", { folder: null });
   await app.click("=Try again");
   await app.see("=Review the waiting change");
 });
