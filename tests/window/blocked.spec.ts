@@ -28,8 +28,8 @@ test("the data of a newer program is told and not touched", async () => {
 
   // Twice, as an impatient person does.
   rmSync(file);
-  await app.invoke("reopen", { folder: null });
   await app.click("=Try again");
+  await app.invoke("reopen", { folder: null });
   await app.see("=Review the waiting change");
 });
 
