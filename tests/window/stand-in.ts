@@ -246,18 +246,17 @@ function done(request: Request, tool: Tool): unknown {
 
 /** One new block for each new fact, at the end of the last section. */
 function delta(request: Request): unknown {
-  const prompt = request.messages.map(({ content }) => content ?? "").join("\n");
-  const sections = [...prompt.matchAll(/"id"\s*:\s*"([^"]+)"\s*,\s*"heading"/g)].map(
-    ([, id]) => id,
-  );
-  const facts = [
-    ...prompt.matchAll(/\b(f\d+)\b[^\n]*?(?:"text"\s*:\s*"([^"]+)"|[:)]\s*([^\n]+))/g),
-  ];
+  const prompt = request.messages.find(({ role }) => role === "user")?.content ?? "";
+  const lines = prompt.split("\n");
+  const json = lines.find((line) => line.startsWith('{"sections"')) ?? '{"sections":[]}';
+  const { sections } = JSON.parse(json) as { sections: { id: string }[] };
+  // `f1 (world, happened …): the fact`
+  const facts = [...prompt.matchAll(/^(f\d+) \(.*?\): (.+)$/gm)];
   return {
-    operations: facts.map(([, handle, quoted, plain]) => ({
+    operations: facts.map(([, handle, text]) => ({
       op: "append_block",
-      section_id: sections.at(-1),
-      text: quoted ?? plain,
+      section_id: sections.at(-1)?.id,
+      text,
       evidence: [handle],
     })),
     already_reflected: [],
