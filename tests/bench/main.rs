@@ -12,4 +12,5 @@
 )]
 
 mod memory;
+mod models;
 mod reflect;

@@ -16,5 +16,6 @@ mod models;
 mod proposals;
 mod real_input;
 mod reflect;
+mod refresh_written;
 mod sample;
 mod tidy;

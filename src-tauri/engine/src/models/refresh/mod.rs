@@ -93,8 +93,10 @@ impl Failure {
 async fn read_plan(running: &Running, id: &ModelId, now: Instant) -> Result<Plan> {
     tell(running, "reading_scope").await;
     let (id, forced) = (id.clone(), running.operation.forced_full);
+    // Without a language model no other document is read.
+    let reads_models = running.engine.provider().await?.is_some();
     crate::handle::read_bank(&running.engine, &running.bank, move |tx, key| {
-        plan::read(tx, key, &id, forced, false, now)
+        plan::read(tx, key, &id, forced, reads_models, now)
     })
     .await?
     .map_err(|unreadable| fault("structured_doc_unreadable").detail(unreadable).into())
