@@ -8,8 +8,6 @@ use super::record::{self, Ending};
 use super::{EXTRACTIVE, Failure};
 use crate::models::lifecycle;
 use crate::models::loaded::{Loaded, clocks, set_clocks, to_json};
-use crate::models::proposals::convert::RunRecord;
-use crate::models::proposals::make::{NewProposal, propose};
 use crate::models::proposals::view::says_something;
 use crate::models::proposals::with_reflected;
 use crate::models::publish::{
@@ -19,22 +17,20 @@ use crate::ops::{Handled, Running};
 use crate::report::fault;
 use crate::{Error, Result};
 use domain::delta::OpStatus;
-use domain::document::{Document, reconcile};
+use domain::document::Document;
 use domain::model::{CarryOver, PublishedEvidence, Review, after_approval};
-use domain::proposal::{
-    Derived, Granularity, ProposalOp, RunFacts, derive_ops, rebase, record_ops,
-};
+use domain::proposal::{ProposalOp, RunFacts, rebase, record_ops};
 use domain::provenance::{Provenance, Step};
 use domain::refresh::{
     ClockEvent, Decision, Extraction, Outcome, ResultInput, carry_over, decide, extraction_due,
     next_delta_failures, uncovered,
 };
 use domain::trigger::RefreshMode;
-use domain::{Instant, Json, ModelId, ProposalId, RunId};
+use domain::{Instant, Json, ProposalId, RunId};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use store::operations::{End, Operation};
-use store::proposals::{ProposalOrigin, ProposalReason};
+use store::proposals::ProposalReason;
 use store::versions::VersionCause;
 use store::{BankKey, EmbedderKey, WriteTx};
 
@@ -43,16 +39,16 @@ const REMOVAL_LIMIT: f64 = 0.3;
 const CITATION_LIMIT: f64 = 0.5;
 
 /// A run at its end, with everything that is worked out before the transaction.
-struct Finish {
-    plan: Plan,
-    drafted: Drafted,
-    structured: Option<Value>,
-    extraction: Extraction,
-    vector: Option<(EmbedderKey, Vec<f32>)>,
-    operation: Operation,
-    run: RunId,
-    proposal: ProposalId,
-    now: Instant,
+pub(super) struct Finish {
+    pub(super) plan: Plan,
+    pub(super) drafted: Drafted,
+    pub(super) structured: Option<Value>,
+    pub(super) extraction: Extraction,
+    pub(super) vector: Option<(EmbedderKey, Vec<f32>)>,
+    pub(super) operation: Operation,
+    pub(super) run: RunId,
+    pub(super) proposal: ProposalId,
+    pub(super) now: Instant,
 }
 
 /// Ends a run that got as far as a result.
@@ -86,7 +82,8 @@ pub(super) async fn finished(running: &Running, plan: &Plan, drafted: Drafted) -
         failure.warnings = std::mem::take(&mut finish.drafted.warnings);
         let id = plan.model.row.head.id.clone();
         let requested = plan.model.trigger.mode;
-        return failed(running, &id, Some(plan), requested, plan.started_at, failure).await;
+        return super::fail::failed(running, &id, Some(plan), requested, plan.started_at, failure)
+            .await;
     }
     super::tell(running, "committing").await;
     running.check()?;
@@ -291,14 +288,14 @@ impl Finish {
     }
 
     /// The operations of the run over the document it began with.
-    fn ops(&self, origins: &Provenance) -> Vec<ProposalOp> {
+    pub(super) fn ops(&self, origins: &Provenance) -> Vec<ProposalOp> {
         let texts = self.texts();
         let known = RunFacts { texts: &texts, provenance: origins };
         self.drafted.applied.as_ref().map(|applied| record_ops(applied, &known)).unwrap_or_default()
     }
 
     /// Texts of facts as read.
-    fn texts(&self) -> HashMap<String, String> {
+    pub(super) fn texts(&self) -> HashMap<String, String> {
         let mut texts = self.plan.cited_texts.clone();
         for cited in &self.drafted.used {
             texts.insert(cited.id.clone(), cited.text.clone());
@@ -324,7 +321,7 @@ impl Finish {
     }
 
     /// Counters and clocks after a run that did its job.
-    fn did_well(&self, model: &mut Loaded, outcome: Outcome, event: ClockEvent) {
+    pub(super) fn did_well(&self, model: &mut Loaded, outcome: Outcome, event: ClockEvent) {
         let head = &mut model.row.head;
         let moved = clocks(head).after(event, self.now);
         set_clocks(head, moved);
@@ -495,110 +492,7 @@ impl Finish {
         Ok(())
     }
 
-    fn propose(
-        &self,
-        tx: &WriteTx<'_>,
-        bank: BankKey,
-        fresh: &Loaded,
-        reason: ProposalReason,
-        carried: Vec<CarryOver>,
-    ) -> Result<()> {
-        let (granularity, ops, candidate) = self.for_review(fresh);
-        let origin = match self.plan.mode.effective {
-            RefreshMode::Full => ProposalOrigin::Full,
-            RefreshMode::Delta if self.drafted.facts().is_empty() => ProposalOrigin::Retraction,
-            RefreshMode::Delta => ProposalOrigin::Delta,
-        };
-        let mut model = fresh.clone();
-        let event = ClockEvent::Proposed { cutoff_seq: self.plan.cutoff_seq };
-        self.did_well(&mut model, Outcome::ProposalCreated, event);
-        model.row.last_run = Some(self.last_run(Outcome::ProposalCreated));
-        let expected = model.row.head.version;
-        store::models::save(tx, &model.row, expected, self.now)?;
-        let new = NewProposal {
-            id: self.proposal.clone(),
-            model: fresh.key(),
-            reason,
-            origin,
-            granularity,
-            base_version: expected,
-            base: fresh.document.clone(),
-            candidate,
-            ops,
-            run: self.run_record(carried),
-            watermark_seq: self.plan.newest.map(|mark| mark.seq),
-            scope: to_json(&self.plan.model.scope),
-            source_query: self.plan.model.row.head.source_query.clone(),
-            settings: self.plan.model.settings(),
-            facts: self.drafted.used.clone(),
-            structured_output: self.structured.clone(),
-            trace: self.drafted.trace.clone(),
-            usage: to_json(&self.drafted.usage),
-            warnings: self.drafted.warnings.clone(),
-            operation: Some(self.operation.id.clone()),
-        };
-        propose(tx, bank, new, self.now)?;
-        Ok(())
-    }
-
-    /// The operations that a person decides, and what they make of the published document.
-    fn for_review(&self, fresh: &Loaded) -> (Granularity, Vec<ProposalOp>, Document) {
-        let was = &self.plan.model.document;
-        if let Some(applied) = &self.drafted.applied {
-            let ops = self.ops(&self.plan.origins);
-            if fresh.document == *was {
-                return (Granularity::Ops, ops, applied.document.clone());
-            }
-            let moved = rebase(&ops, was, &fresh.document, &BTreeSet::new());
-            return (Granularity::Ops, moved.ops, moved.candidate);
-        }
-        let candidate = if fresh.document == *was {
-            self.drafted.document.clone()
-        } else {
-            reconcile(&fresh.document, self.drafted.document.clone())
-        };
-        let by_text: HashMap<&str, &Vec<String>> = self
-            .drafted
-            .block_evidence
-            .iter()
-            .filter_map(|(id, facts)| {
-                self.drafted.document.block(id).map(|(_, block)| (block.text.as_str(), facts))
-            })
-            .collect();
-        let evidence: Vec<(String, Vec<String>)> = candidate
-            .blocks()
-            .filter_map(|block| {
-                by_text.get(block.text.as_str()).map(|facts| (block.id.clone(), (*facts).clone()))
-            })
-            .collect();
-        let texts = self.texts();
-        let known = RunFacts { texts: &texts, provenance: &self.plan.origins };
-        let Derived { granularity, ops, document } =
-            derive_ops(&fresh.document, &candidate, &evidence, &known);
-        (granularity, ops, document)
-    }
-
-    fn run_record(&self, carried: Vec<CarryOver>) -> RunRecord {
-        RunRecord {
-            after_seq: self.plan.after_seq,
-            cutoff_seq: self.plan.cutoff_seq,
-            facts_read: self.drafted.retrieved.values().sum(),
-            triggered_by: self.operation.triggered_by.clone(),
-            extractive: self.drafted.extractive,
-            text: if self.drafted.extractive {
-                EXTRACTIVE.to_owned()
-            } else {
-                self.drafted.text.clone()
-            },
-            basis: Some(self.drafted.basis),
-            carry_over: carried,
-            retracted: self.drafted.handled.clone(),
-            reflected: self.drafted.reflected.clone(),
-            started_at: Some(self.plan.started_at),
-        }
-    }
-
-    fn last_run(&self, outcome: Outcome) -> Value {
+    pub(super) fn last_run(&self, outcome: Outcome) -> Value {
         let ending = Ending::of(&self.plan, outcome);
         record::last_run(
             &ending,
@@ -630,83 +524,4 @@ impl Finish {
         store::operations::finish(tx, self.operation.key, &end, self.now)?;
         Ok(Handled { details: Some(details), written: true, ..Handled::default() })
     }
-}
-
-/// Writes the end of a run without a result: nothing but `last_run`, counters and the record. What
-/// the queue will try again is given back as the error it was.
-pub(super) async fn failed(
-    running: &Running,
-    id: &ModelId,
-    plan: Option<&Plan>,
-    requested: RefreshMode,
-    started_at: Instant,
-    failure: Failure,
-) -> Result<Handled> {
-    let now = running.engine.now();
-    let operation = running.operation.clone();
-    let next = domain::schedule::after_failure(operation.retry_count, failure.class, now);
-    let cancelled = failure.reason.is_none();
-    let is_final = cancelled || next == domain::schedule::AfterFailure::Fail;
-    let outcome =
-        failure.reason.map_or(Outcome::Cancelled, domain::refresh::FailureReason::outcome);
-    let ending = Ending {
-        requested,
-        effective: plan.map_or(requested, |plan| plan.mode.effective),
-        fallback: plan.and_then(|plan| plan.mode.reason),
-        outcome,
-        failure: failure.reason,
-        report: (!cancelled).then(|| failure.report.clone()),
-        version: None,
-        proposal: None,
-        started_at,
-    };
-    let trace = failure.trace.clone();
-    let run = RunId(running.engine.new_id());
-    let (bank, id) = (running.bank.clone(), id.clone());
-    let warnings = failure.warnings.clone();
-    let plan = plan.cloned();
-    let written = running
-        .engine
-        .store()
-        .write("fail_refresh", move |tx| {
-            let key = store::banks::key(tx, &bank)?;
-            let Some(mut model) = store::models::find(tx, key, &id)? else { return Ok(false) };
-            let expected = model.head.version;
-            model.last_run =
-                Some(record::last_run(&ending, &operation, &warnings, trace.clone(), now));
-            if !cancelled {
-                model.head.delta_failures = next_delta_failures(model.head.delta_failures, outcome);
-                model.head.last_refresh_failed_at = Some(now);
-                if is_final {
-                    model.head.failure_streak = model.head.failure_streak.saturating_add(1);
-                    model.head.paused_until = Some(now + record::pause(model.head.failure_streak));
-                }
-            }
-            store::models::save(tx, &model, expected, now)?;
-            let mut row = record::refresh_run(&run, &ending, &operation, None, trace.clone(), now);
-            row.model = model.head.key;
-            row.warnings = to_json(&warnings);
-            if let Some(plan) = &plan {
-                row.scope = to_json(&plan.model.scope);
-                row.window = record::window(plan);
-            }
-            record::add(tx, key, &row)?;
-            if is_final {
-                let end = match &ending.report {
-                    None => End::cancelled(Some(record::details(&ending))),
-                    Some(report) => End::failed(
-                        &report.reason,
-                        report.message.clone(),
-                        Some(record::details(&ending)),
-                    ),
-                };
-                store::operations::finish(tx, operation.key, &end, now)?;
-            }
-            Ok(true)
-        })
-        .await?;
-    if is_final && written {
-        return Ok(Handled { cancelled, written: true, ..Handled::default() });
-    }
-    Err(failure.error)
 }

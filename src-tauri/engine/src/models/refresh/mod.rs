@@ -4,8 +4,10 @@
 
 mod commit;
 pub(crate) mod drafted;
+mod fail;
 pub(crate) mod plan;
 mod record;
+mod review;
 pub(crate) mod structured;
 
 use crate::ops::{Handled, Running};
@@ -47,7 +49,7 @@ pub(crate) async fn run(running: &Running) -> Result<Handled> {
         Err(error) => {
             let requested = RefreshMode::Full;
             let failure = Failure::of(error, None);
-            return commit::failed(running, &id, None, requested, started_at, failure).await;
+            return fail::failed(running, &id, None, requested, started_at, failure).await;
         }
     };
     let requested = plan.model.trigger.mode;
@@ -56,11 +58,11 @@ pub(crate) async fn run(running: &Running) -> Result<Handled> {
             Ok(handled) => Ok(handled),
             Err(error) => {
                 let failure = Failure::of(error, None);
-                commit::failed(running, &id, Some(&plan), requested, started_at, failure).await
+                fail::failed(running, &id, Some(&plan), requested, started_at, failure).await
             }
         },
         Err(failure) => {
-            commit::failed(running, &id, Some(&plan), requested, started_at, failure).await
+            fail::failed(running, &id, Some(&plan), requested, started_at, failure).await
         }
     }
 }
