@@ -7,6 +7,7 @@ use super::layout::{REST, block_text, own_heading};
 use super::{cited, count_types, found, material, names_of, relevant, stored_vectors, trace};
 use crate::models::refresh::drafted::Drafted;
 use crate::models::refresh::plan::Plan;
+use crate::reflect::extractive::relate::likeness;
 use crate::reflect::extractive::{
     Material, Relation, Source, SourceKind, Statement, relate, select,
 };
@@ -305,7 +306,14 @@ impl Weave<'_> {
             }
             return replace(block, statement, woven);
         }
-        let related = || self.known.iter().filter(|block| !woven.taken.contains(&block.block));
+        // Likeness is cheap, and what is far apart need not be read word by word.
+        let near: Vec<&Known> = self
+            .known
+            .iter()
+            .filter(|block| !woven.taken.contains(&block.block))
+            .filter(|block| may_relate(statement, &block.statement, thresholds))
+            .collect();
+        let related = || near.iter().copied();
         let relation = |block: &&Known| relate(statement, &block.statement, thresholds);
         if let Some(block) = related().find(|block| relation(block) == Relation::Same) {
             return reflect(block, statement, woven);
@@ -368,6 +376,12 @@ impl Weave<'_> {
         let entry = woven.sections.entry(canon_key(&heading)).or_insert((heading, Vec::new()));
         entry.1.push(statement.clone());
     }
+}
+
+/// Whether two statements are near enough to be the same or to speak of one matter.
+fn may_relate(one: &Statement, other: &Statement, thresholds: &Thresholds) -> bool {
+    let least = f64::from(thresholds.same_subject.min(thresholds.near_twin));
+    one.text == other.text || likeness(&one.vector, &other.vector) >= least
 }
 
 /// Whether a statement tells a later state than another. Undated ones are ordered by when they were
