@@ -240,7 +240,7 @@ fn lone_capitals(sentences: &[Vec<&str>], small: &HashSet<&str>) -> usize {
         let capital = |at: usize| words.get(at).is_some_and(|word| is_capitalised(word));
         let word = words[at].to_lowercase();
         capital(at)
-            && !(at > 1 && capital(at - 1))
+            && (at <= 1 || !capital(at - 1))
             && !capital(at + 1)
             && !small.contains(word.as_str())
             && !domain::temporal::is_calendar_word(&word)
