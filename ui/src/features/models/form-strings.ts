@@ -17,9 +17,8 @@ export const strings = {
   manual: "When I ask for it",
   manualHelp: "Nothing runs by itself.",
   after: "After new memories were folded in",
-  afterHelp: "Each consolidation that touches its scope.",
   schedule: "On a schedule",
-  scheduleHelp: "At fixed times, in UTC.",
+  notByItself: "This version refreshes only when you ask for it.",
   cron: "Times",
   presets: [
     { value: "0 * * * *", label: "Every hour" },

@@ -28,15 +28,14 @@ export interface Given {
 
 export function emptyValues(template: string | undefined, given: Given = {}): FormValues {
   const chosen = list.templates.find(({ id }) => id === template);
-  const preset = strings.presets.some(({ value }) => value === chosen?.cron);
   return {
     name: chosen?.name ?? "",
     question: given.question ?? chosen?.question ?? "",
     tags: given.tags?.join(", ") ?? "",
     size: 2048,
-    when: chosen?.cron ? "schedule" : chosen?.after ? "after" : "manual",
-    cron: chosen?.cron ? (preset ? chosen.cron : "own") : "0 7 * * *",
-    ownCron: chosen?.cron ?? "0 7 * * *",
+    when: "manual",
+    cron: "0 7 * * *",
+    ownCron: "0 7 * * *",
     mode: "delta",
     review: "manual",
     kinds: { world: true, experience: true, observation: true },

@@ -54,8 +54,8 @@ export function ModelFields({ form, reach }: { form: Form; reach: ReactNode }) {
           label={strings.when}
           options={[
             { value: "manual", label: strings.manual, help: strings.manualHelp },
-            { value: "after", label: strings.after, help: strings.afterHelp },
-            { value: "schedule", label: strings.schedule, help: strings.scheduleHelp },
+            { value: "after", label: strings.after, unavailable: strings.notByItself },
+            { value: "schedule", label: strings.schedule, unavailable: strings.notByItself },
           ]}
         />
         {when === "schedule" && (
@@ -122,7 +122,12 @@ function Choice<N extends "when" | "mode" | "review">({
   form: Form;
   name: N;
   label: string;
-  options: readonly { value: FormValues[N]; label: string; help: string }[];
+  options: readonly {
+    value: FormValues[N];
+    label: string;
+    help?: string;
+    unavailable?: string;
+  }[];
 }) {
   return (
     <Controller

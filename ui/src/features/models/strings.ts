@@ -48,27 +48,21 @@ export const strings = {
     {
       id: "status",
       name: "Project status",
-      about: "where things stand, decisions, risks; daily",
+      about: "where things stand, decisions, risks",
       question:
         "Where does the project stand, who does what, what was decided, and what is at risk?",
-      cron: "0 7 * * *",
-      after: false,
     },
     {
       id: "people",
       name: "People",
-      about: "who does what; after each consolidation",
+      about: "who does what",
       question: "Who is involved, what does each of them do, and how do they work together?",
-      cron: null,
-      after: true,
     },
     {
       id: "glossary",
       name: "Glossary",
-      about: "the words you use for things; weekly",
+      about: "the words you use for things",
       question: "Which words do we use for which things, and what do they mean?",
-      cron: "0 7 * * 1",
-      after: false,
     },
   ],
   warnings: {
