@@ -133,7 +133,11 @@ impl Engine {
             .and_then(|value| value.as_u64())
             .and_then(|tokens| u32::try_from(tokens).ok());
         let name = super::secret_name(&endpoint.id);
-        wire.key = Arc::new(StoredKey { engine: self.clone(), name });
+        wire.key = Arc::new(StoredKey {
+            store: self.store().clone(),
+            secrets: Arc::clone(&self.inner.config.secrets),
+            name,
+        });
         wire
     }
 }
@@ -151,7 +155,9 @@ pub(crate) fn protocol_of(protocol: store::endpoints::Protocol) -> Protocol {
 
 /// Fetches a key when a request is about to be sent, and keeps nothing.
 struct StoredKey {
-    engine: Engine,
+    // Not the engine: it keeps the provider, and the two would keep each other.
+    store: store::Store,
+    secrets: Arc<dyn crate::secrets::SecretStore>,
     name: String,
 }
 
@@ -160,13 +166,12 @@ impl KeySource for StoredKey {
     async fn key(&self) -> Result<Option<Key>, String> {
         let name = self.name.clone();
         let known = self
-            .engine
-            .store()
+            .store
             .read(move |tx| store::settings::find_secret(tx, &name))
             .await
             .map_err(|error| error.to_string())?;
         let place = known.map_or(KeyStore::Session, |known| super::place_of(known.store));
-        let secrets = Arc::clone(&self.engine.inner.config.secrets);
+        let secrets = Arc::clone(&self.secrets);
         let name = self.name.clone();
         // Key stores talk to other processes: not on a runtime thread.
         let found = tokio::task::spawn_blocking(move || secrets.get(&name, place))
@@ -179,7 +184,8 @@ impl KeySource for StoredKey {
 /// What is known of one model at one endpoint: read once, written through.
 pub(crate) struct Memory {
     known: Mutex<BTreeMap<LearntKey, Value>>,
-    engine: Engine,
+    store: store::Store,
+    clock: Arc<dyn crate::clock::Clock>,
     endpoint: EndpointKey,
     llm: String,
 }
@@ -211,7 +217,13 @@ impl Memory {
                 Some((key, row.value))
             })
             .collect();
-        Ok(Self { known: Mutex::new(known), engine: engine.clone(), endpoint, llm: llm.to_owned() })
+        Ok(Self {
+            known: Mutex::new(known),
+            store: engine.store().clone(),
+            clock: Arc::clone(&engine.inner.config.clock),
+            endpoint,
+            llm: llm.to_owned(),
+        })
     }
 }
 
@@ -222,7 +234,7 @@ impl Learnt for Memory {
 
     fn learn(&self, key: LearntKey, value: Value, evidence: &str) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, value.clone());
-        let learned_at: Instant = self.engine.now();
+        let learned_at: Instant = self.clock.now();
         let learnt = store::endpoints::Learnt {
             llm: self.llm.clone(),
             key: key.word().to_owned(),
@@ -230,7 +242,7 @@ impl Learnt for Memory {
             learned_at,
             evidence: evidence.to_owned(),
         };
-        let (store, endpoint) = (self.engine.store().clone(), self.endpoint);
+        let (store, endpoint) = (self.store.clone(), self.endpoint);
         tokio::spawn(async move {
             let written = store
                 .write("learn_endpoint", move |tx| store::endpoints::learn(tx, endpoint, &learnt))
