@@ -280,17 +280,27 @@ impl Store {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.writer = None;
-        self.readers = None;
         let me = std::thread::current().id();
-        // Readers first, so that the writer's connection is the last and folds the log into the
-        // file.
-        for thread in self.threads.drain(..).rev() {
-            if thread.thread().id() != me {
-                // A panic of the thread was already reported to whoever waited.
-                let _ = thread.join();
-            }
+        let mut threads = self.threads.drain(..);
+        let writer = threads.next();
+        // The writer must be the last to let go: SQLite folds the log into the file when the last
+        // connection closes, and one that can only read leaves it where it is.
+        self.readers = None;
+        for thread in threads {
+            join(thread, me);
         }
+        self.writer = None;
+        if let Some(thread) = writer {
+            join(thread, me);
+        }
+    }
+}
+
+/// Waits for a thread of the store, unless it is the one that waits.
+fn join(thread: JoinHandle<()>, me: std::thread::ThreadId) {
+    if thread.thread().id() != me {
+        // A panic of the thread was already reported to whoever waited.
+        let _ = thread.join();
     }
 }
 

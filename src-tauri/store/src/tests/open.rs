@@ -18,6 +18,17 @@ async fn writes_are_read_back_and_told_after_the_commit() {
     assert_eq!(store.read(|tx| settings::get(tx, "a")).await.unwrap(), Some(1.into()));
 }
 
+/// Which thread ends first is a matter of luck: once is no proof.
+#[tokio::test]
+async fn the_last_handle_folds_the_log_into_the_file() {
+    for _ in 0..30 {
+        let (folder, store, _) = bank().await;
+        store.write("set", |tx| settings::set(tx, "a", &1.into(), t(1))).await.unwrap();
+        drop(store);
+        assert!(!folder.path().join(format!("{FILE_NAME}-wal")).exists());
+    }
+}
+
 #[tokio::test]
 async fn a_failed_write_leaves_nothing_and_tells_nothing() {
     let (_folder, store, _) = bank().await;
