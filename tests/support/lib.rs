@@ -18,6 +18,31 @@ pub fn cases_dir() -> PathBuf {
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("cases"), PathBuf::from)
 }
 
+/// Every case of every file of vectors whose name begins with `stem`; none when `CASES_DIR` names a
+/// folder without such a file.
+///
+/// # Panics
+/// When this repository's own file is missing, or a file holds no cases.
+#[must_use]
+pub fn vectors(stem: &str) -> Vec<serde_json::Value> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(cases_dir())
+        .expect("the folder of vectors")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.starts_with(stem) && name.ends_with(".json")
+        })
+        .collect();
+    files.sort();
+    assert!(!files.is_empty() || std::env::var_os("CASES_DIR").is_some(), "no file of {stem}");
+    let read = |path: PathBuf| -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(&path).expect("a readable file");
+        let mut file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        serde_json::from_value(file["cases"].take()).expect("a list of cases")
+    };
+    files.into_iter().flat_map(read).collect()
+}
+
 /// The root of the repository.
 #[must_use]
 pub fn root() -> PathBuf {
