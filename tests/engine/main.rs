@@ -11,6 +11,7 @@
 )]
 
 mod endpoints;
+mod form;
 mod memory;
 mod models;
 mod proposals;

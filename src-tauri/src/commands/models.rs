@@ -1,12 +1,11 @@
 //! Commands about models: each one call of the engine.
 
 use crate::state::App;
-use domain::{BankId, ModelId};
+use domain::{BankId, Json, ModelId};
 use engine::models;
 use engine::report::Report;
-use engine::view::model::{
-    CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, ScopeReach, Submitted,
-};
+use engine::view::form::{NextRuns, SchemaProblem, SchemaTry, ScopeReach};
+use engine::view::model::{CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, Submitted};
 use tauri::State;
 
 /// All models of a bank with their states.
@@ -107,7 +106,7 @@ pub async fn revert_model(
     Ok(models::revert(&app.engine().await?, &bank, &id, version, read_again).await?)
 }
 
-/// How many memories a scope reads now.
+/// How many memories a scope reads now, also under the other ways to match its tags.
 #[tauri::command]
 #[specta::specta]
 pub async fn scope_reach(
@@ -116,4 +115,29 @@ pub async fn scope_reach(
     input: NewModel,
 ) -> Result<ScopeReach, Report> {
     Ok(models::scope_reach(&app.engine().await?, &bank, input).await?)
+}
+
+/// When a schedule comes due next, or what is wrong with it.
+#[tauri::command]
+#[specta::specta]
+pub async fn next_runs(app: State<'_, App>, expression: String) -> Result<NextRuns, Report> {
+    Ok(models::next_runs(&app.engine().await?, &expression))
+}
+
+/// Everything that is wrong with a response schema.
+#[tauri::command]
+#[specta::specta]
+pub async fn check_schema(schema: Json) -> Result<Vec<SchemaProblem>, Report> {
+    Ok(models::check_schema(&schema))
+}
+
+/// Extracts the fields of a schema that is not saved yet from a text.
+#[tauri::command]
+#[specta::specta]
+pub async fn try_schema(
+    app: State<'_, App>,
+    schema: Json,
+    text: String,
+) -> Result<SchemaTry, Report> {
+    Ok(models::try_schema(&app.engine().await?, &schema, &text).await?)
 }

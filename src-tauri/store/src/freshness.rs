@@ -48,6 +48,36 @@ pub fn newest(tx: &ReadTx<'_>, bank: BankKey, up_to: Option<i64>) -> Result<Newe
     Ok(Newest { by_set: rows.into_iter().collect() })
 }
 
+/// How many valid memories of each (type, tag set) a bank holds. Read once, it tells the reach of
+/// every scope of the bank.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counts {
+    by_set: HashMap<(FactType, TagSetKey), u32>,
+}
+
+impl Counts {
+    /// How many there are among some types and tag sets.
+    #[must_use]
+    pub fn within(&self, types: &[FactType], sets: &TagSets) -> u32 {
+        self.by_set
+            .iter()
+            .filter(|((fact_type, set), _)| types.contains(fact_type) && sets.admits(*set))
+            .map(|(_, count)| *count)
+            .sum()
+    }
+}
+
+/// Counts the valid memories of a bank by type and tag set.
+pub fn counts(tx: &ReadTx<'_>, bank: BankKey) -> Result<Counts> {
+    let rows = tx.list(
+        "SELECT fact_type, tag_set_id, count(*) FROM memory INDEXED BY m_scope
+         WHERE bank_id = ?1 AND state = 0 GROUP BY fact_type, tag_set_id",
+        [bank],
+        |r| Ok(((crate::memories::fact_type(r, 0)?, r.get(1)?), row::count(r, 2)?)),
+    )?;
+    Ok(Counts { by_set: rows.into_iter().collect() })
+}
+
 /// Whether a memory of the scope was written after a sequence number. Times of the scope are not
 /// looked at: sequence decides.
 pub fn is_newer(tx: &ReadTx<'_>, scope: &Scope, seq: i64) -> Result<bool> {

@@ -4,6 +4,7 @@
 //! its own rules, and nothing but `publish` writes a version.
 
 mod extractive;
+mod form;
 mod history;
 mod lifecycle;
 mod loaded;
@@ -14,12 +15,13 @@ mod show;
 mod written;
 
 use crate::handle::read_bank;
+use crate::view::form::{NextRuns, SchemaProblem, SchemaTry, ScopeReach};
 use crate::view::model::{
-    CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, ScopeReach, Submitted,
-    TimelineEntry, VersionDiff, VersionView,
+    CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, Submitted, TimelineEntry,
+    VersionDiff, VersionView,
 };
 use crate::{Engine, Result};
-use domain::{BankId, ModelId};
+use domain::{BankId, Json, ModelId};
 
 /// Models that a list shows.
 const LISTED: u32 = 1000;
@@ -172,20 +174,31 @@ pub async fn diff_versions(
     read_bank(engine, bank, move |tx, key| history::diff(tx, key, &id, from, to)).await
 }
 
-/// How many memories a model of these settings would read now.
+/// How many memories a model of these settings would read now, also under the other ways to match
+/// its tags.
 ///
 /// # Errors
 /// `invalid_request`.
 pub async fn scope_reach(engine: &Engine, bank: &BankId, input: NewModel) -> Result<ScopeReach> {
-    let (checked, _) = lifecycle::checked(&input)?;
-    let scope = domain::scope::Scope::resolve(
-        checked.id.as_ref().map_or("new", ModelId::as_str),
-        &checked.tags,
-        &checked.trigger.effective(),
-    );
-    read_bank(engine, bank, move |tx, key| {
-        let scope = loaded::search_scope(tx, key, &scope)?;
-        Ok(ScopeReach { memories: store::freshness::count_newer(tx, &scope, 0, u32::MAX)? })
-    })
-    .await
+    form::scope_reach(engine, bank, input).await
+}
+
+/// When a schedule comes due next, or what is wrong with it.
+#[must_use]
+pub fn next_runs(engine: &Engine, expression: &str) -> NextRuns {
+    form::next_runs(engine, expression)
+}
+
+/// Everything that is wrong with a response schema; empty when it can be used.
+#[must_use]
+pub fn check_schema(schema: &Json) -> Vec<SchemaProblem> {
+    form::check_schema(schema)
+}
+
+/// Extracts the fields of a schema that is not saved yet from a text. Nothing is kept.
+///
+/// # Errors
+/// `invalid_schema`, `llm_not_configured`, `structured_output_failed`.
+pub async fn try_schema(engine: &Engine, schema: &Json, text: &str) -> Result<SchemaTry> {
+    form::try_schema(engine, schema, text).await
 }

@@ -5,6 +5,7 @@
 pub mod app;
 pub mod bank;
 pub mod diff;
+pub mod form;
 pub mod memory;
 pub mod model;
 pub mod operation;

@@ -293,14 +293,6 @@ pub struct Submitted {
     pub deduplicated: bool,
 }
 
-/// How reach of a scope is told before a model is made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-pub struct ScopeReach {
-    /// Memories that the scope reads now.
-    pub memories: u32,
-}
-
 /// How much a version changed against the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
