@@ -67,6 +67,10 @@ const commands = {
   "model.tab4": { words: "History", group: "Model", keys: ["4"], keysOnly: true },
   "model.tab5": { words: "Settings", group: "Model", keys: ["5"], keysOnly: true },
 
+  "schema.side": { words: "Fields or code", group: "Model", keys: ["mod+/"] },
+  "schema.try": { words: "Try the schema", group: "Model", keys: ["mod+enter"] },
+  "schema.back": { words: "Back to the settings", group: "Model", keys: [] },
+
   "review.next": { words: "Next operation", group: "Review", keys: ["j"], keysOnly: true },
   "review.previous": { words: "Previous operation", group: "Review", keys: ["k"], keysOnly: true },
   "review.nextProposal": { words: "Next proposal", group: "Review", keys: ["shift+j", "]"] },

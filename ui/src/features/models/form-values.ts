@@ -1,5 +1,16 @@
-import type { FactType, JsonValue, ModelDetail, ModelPatch, NewModel } from "~/platform/bindings";
-import { strings } from "./form-strings";
+import type {
+  Budget,
+  DeltaFailurePolicy,
+  FactType,
+  JsonValue,
+  ModelDetail,
+  ModelPatch,
+  NewModel,
+  TagsMatch,
+  Trigger,
+} from "~/platform/bindings";
+import { type GroupNode, groupsOf, isWhole, newLeaf, nodesOf, tagsOf } from "./groups";
+import { readJson } from "./schema/json-text";
 import { strings as list } from "./strings";
 
 /** What the form holds; the engine's shapes are made from it at the end. */
@@ -9,13 +20,34 @@ export interface FormValues {
   tags: string;
   size: number;
   when: "manual" | "after" | "schedule";
+  /** Expression of the schedule. */
   cron: string;
-  ownCron: string;
+  /** At least this many minutes between two runs by themselves; empty for the bank's value. */
+  pause: string;
   mode: "delta" | "full";
+  rebuild: boolean;
+  /** Expression of the full rebuild. */
+  rebuildCron: string;
+  failurePolicy: DeltaFailurePolicy;
+  failureLimit: string;
   review: "manual" | "auto";
+  scopeBy: "tags" | "groups";
+  /** Empty for the default: all of the tags, or everything without tags. */
+  match: TagsMatch | "";
+  groups: GroupNode[];
   kinds: Record<FactType, boolean>;
   excludeModels: boolean;
+  /** Ids of models that are not read. */
+  excludeIds: string[];
+  chunks: "" | "yes" | "no";
+  budget: Budget | "";
+  recallTokens: string;
+  chunkTokens: string;
+  observationTokens: string;
+  observationEntities: "" | "yes" | "no";
   keepTrace: boolean;
+  /** Text of the response schema; empty for none. */
+  schema: string;
 }
 
 const kinds: FactType[] = ["world", "experience", "observation"];
@@ -26,27 +58,24 @@ export interface Given {
   tags?: string[] | undefined;
 }
 
+const usualCron = "0 7 * * *";
+const usualRebuild = "0 6 * * 1";
+
 export function emptyValues(template: string | undefined, given: Given = {}): FormValues {
   const chosen = list.templates.find(({ id }) => id === template);
   return {
     name: chosen?.name ?? "",
     question: given.question ?? chosen?.question ?? "",
     tags: given.tags?.join(", ") ?? "",
-    size: 2048,
+    size: 4096,
     when: "manual",
-    cron: "0 7 * * *",
-    ownCron: "0 7 * * *",
     mode: "delta",
     review: "manual",
-    kinds: { world: true, experience: true, observation: true },
-    excludeModels: false,
-    keepTrace: false,
+    ...triggerValues({}),
   };
 }
 
 export function valuesOf({ model, trigger }: ModelDetail): FormValues {
-  const cron = trigger.refresh_cron ?? "0 7 * * *";
-  const all = trigger.fact_types ?? kinds;
   return {
     name: model.name,
     question: model.source_query,
@@ -57,41 +86,93 @@ export function valuesOf({ model, trigger }: ModelDetail): FormValues {
       : trigger.refresh_after_consolidation
         ? "after"
         : "manual",
-    cron: strings.presets.some(({ value }) => value === cron) ? cron : "own",
-    ownCron: cron,
     mode: trigger.mode === "full" ? "full" : "delta",
     review: model.review,
+    ...triggerValues(trigger),
+  };
+}
+
+type TriggerValues = Omit<
+  FormValues,
+  "name" | "question" | "tags" | "size" | "when" | "mode" | "review"
+>;
+
+function triggerValues(trigger: Trigger): TriggerValues {
+  const all = trigger.fact_types ?? kinds;
+  const seconds = trigger.min_refresh_interval_seconds;
+  const schema = trigger.response_schema ?? null;
+  return {
+    cron: trigger.refresh_cron ?? usualCron,
+    pause: seconds == null ? "" : String(Math.round(seconds / 60)),
+    rebuild: trigger.full_refresh_cron != null,
+    rebuildCron: trigger.full_refresh_cron ?? usualRebuild,
+    failurePolicy: trigger.delta_failure_policy ?? "propose_full",
+    failureLimit: String(trigger.delta_failure_limit ?? 3),
+    scopeBy: trigger.tag_groups ? "groups" : "tags",
+    match: trigger.tags_match ?? "",
+    groups: trigger.tag_groups ? nodesOf(trigger.tag_groups) : [newLeaf()],
     kinds: {
       world: all.includes("world"),
       experience: all.includes("experience"),
       observation: all.includes("observation"),
     },
     excludeModels: trigger.exclude_mental_models ?? false,
+    excludeIds: trigger.exclude_mental_model_ids ?? [],
+    chunks: choice(trigger.include_chunks),
+    budget: trigger.budget ?? "",
+    recallTokens: text(trigger.recall_max_tokens),
+    chunkTokens: text(trigger.recall_chunks_max_tokens),
+    observationTokens: text(trigger.reflect_search_observations_max_tokens),
+    observationEntities: choice(trigger.reflect_search_observations_include_entities),
     keepTrace: trigger.keep_trace ?? false,
+    schema: schema === null ? "" : `${JSON.stringify(schema, null, 2)}\n`,
   };
 }
 
-function tagsOf(text: string): string[] {
-  return text
-    .split(",")
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== "");
+const text = (value: number | null | undefined) => (value == null ? "" : String(value));
+const choice = (value: boolean | null | undefined) => (value == null ? "" : value ? "yes" : "no");
+const flag = (value: "" | "yes" | "no") => (value === "" ? null : value === "yes");
+const whole = (typed: string) => (typed.trim() === "" ? null : Number(typed));
+
+/** The schedule that the form states, if it states one. */
+export function cronOf({ when, cron }: FormValues): string | null {
+  return when === "schedule" ? cron.trim() : null;
 }
 
-export function cronOf({ when, cron, ownCron }: FormValues): string | null {
-  if (when !== "schedule") return null;
-  return cron === "own" ? ownCron.trim() : cron;
+/** What the scope is made of; the rest of the trigger does not move it. */
+function scopeOf(values: FormValues): { [key: string]: JsonValue } {
+  const chosen = kinds.filter((kind) => values.kinds[kind]);
+  const grouped = values.scopeBy === "groups" && isWhole(values.groups);
+  return {
+    fact_types: chosen.length === kinds.length ? null : chosen,
+    tags_match: values.scopeBy === "tags" && values.match !== "" ? values.match : null,
+    tag_groups: grouped && values.groups.length > 0 ? groupsOf(values.groups) : null,
+  };
 }
 
 function triggerOf(values: FormValues): JsonValue {
-  const chosen = kinds.filter((kind) => values.kinds[kind]);
+  const minutes = whole(values.pause);
+  const schema = readJson(values.schema).node ? JSON.parse(values.schema) : null;
   return {
+    ...scopeOf(values),
     mode: values.mode,
     refresh_after_consolidation: values.when === "after",
     refresh_cron: cronOf(values),
-    fact_types: chosen.length === kinds.length ? null : chosen,
+    min_refresh_interval_seconds: minutes === null ? null : Math.round(minutes * 60),
+    full_refresh_cron: values.mode === "delta" && values.rebuild ? values.rebuildCron.trim() : null,
+    delta_failure_policy: values.failurePolicy,
+    delta_failure_limit: whole(values.failureLimit) ?? 3,
     exclude_mental_models: values.excludeModels,
+    exclude_mental_model_ids:
+      values.excludeModels || values.excludeIds.length === 0 ? null : values.excludeIds,
+    include_chunks: flag(values.chunks),
+    budget: values.budget === "" ? null : values.budget,
+    recall_max_tokens: whole(values.recallTokens),
+    recall_chunks_max_tokens: whole(values.chunkTokens),
+    reflect_search_observations_max_tokens: whole(values.observationTokens),
+    reflect_search_observations_include_entities: flag(values.observationEntities),
     keep_trace: values.keepTrace,
+    response_schema: schema,
   };
 }
 
@@ -108,6 +189,18 @@ export function newModelOf(values: FormValues): NewModel {
   };
 }
 
+/** A model of the form's scope alone, for asking how far it reaches. */
+export function reachOf(values: FormValues): NewModel {
+  return {
+    id: null,
+    name: "scope",
+    source_query: "scope",
+    tags: tagsOf(values.tags),
+    trigger: scopeOf(values),
+    content: null,
+  };
+}
+
 export function patchOf(values: FormValues): ModelPatch {
   const { name, source_query, tags, max_tokens, trigger, review } = newModelOf(values);
   return { name, source_query, tags, max_tokens, trigger, review };
@@ -119,9 +212,23 @@ const fields: Record<string, keyof FormValues> = {
   source_query: "question",
   tags: "tags",
   max_tokens: "size",
-  "trigger.refresh_cron": "ownCron",
+  "trigger.refresh_cron": "cron",
+  "trigger.full_refresh_cron": "rebuildCron",
+  "trigger.min_refresh_interval_seconds": "pause",
+  "trigger.delta_failure_limit": "failureLimit",
+  "trigger.recall_max_tokens": "recallTokens",
+  "trigger.recall_chunks_max_tokens": "chunkTokens",
+  "trigger.reflect_search_observations_max_tokens": "observationTokens",
+  "trigger.fact_types": "kinds",
+  "trigger.tag_groups": "groups",
+  "trigger.response_schema": "schema",
 };
 
 export function fieldOf(path: string): keyof FormValues | undefined {
-  return fields[path] ?? fields[path.replace(/\[\d+\].*$/, "")];
+  const known = fields[path] ?? fields[path.replace(/\[\d+\].*$/, "")];
+  if (known) return known;
+  return Object.keys(fields).find((own) => path.startsWith(`${own}.`)) &&
+    path.startsWith("trigger.response_schema.")
+    ? "schema"
+    : undefined;
 }

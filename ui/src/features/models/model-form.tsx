@@ -1,21 +1,34 @@
-import { type ReactNode, useEffect } from "react";
-import { Controller, type UseFormReturn, useWatch } from "react-hook-form";
-import { Checkbox, RadioField, SelectField, TextArea, TextField } from "~/components/field";
-import type { FactType, Report } from "~/platform/bindings";
+import { useEffect } from "react";
+import { useWatch } from "react-hook-form";
+import { Button } from "~/components/button";
+import { Checkbox, TextArea, TextField } from "~/components/field";
+import type { BankId, ModelId, Report } from "~/platform/bindings";
+import { RefreshFields } from "./form-refresh";
+import { ReadingFields, ScopeFields } from "./form-scope";
+import { type Form, FormSection } from "./form-section";
 import { strings } from "./form-strings";
-import { type FormValues, fieldOf } from "./form-values";
-
-type Form = UseFormReturn<FormValues>;
+import { fieldOf } from "./form-values";
+import { fieldsOf } from "./schema/fields";
+import { readJson } from "./schema/json-text";
 
 /** The fields of a model, for making one and for changing it. Rules live in the engine. */
-export function ModelFields({ form, reach }: { form: Form; reach: ReactNode }) {
-  const { register, control, formState } = form;
+export function ModelFields({
+  form,
+  bank,
+  model,
+  onSchema,
+}: {
+  form: Form;
+  bank: BankId;
+  model: ModelId | null;
+  /** Opens the builder of the schema, which needs the whole width. */
+  onSchema: () => void;
+}) {
+  const { register, formState } = form;
   const { errors } = formState;
-  const when = useWatch({ control, name: "when" });
-  const cron = useWatch({ control, name: "cron" });
   return (
     <>
-      <Section title={strings.general}>
+      <FormSection title={strings.general}>
         <TextField
           label={strings.name}
           fault={errors.name?.message}
@@ -46,112 +59,52 @@ export function ModelFields({ form, reach }: { form: Form; reach: ReactNode }) {
             validate: (size) => (size >= 256 && size <= 8192) || strings.invalid.size,
           })}
         />
-      </Section>
-      <Section title={strings.refresh}>
-        <Choice
-          form={form}
-          name="when"
-          label={strings.when}
-          options={[
-            { value: "manual", label: strings.manual, help: strings.manualHelp },
-            { value: "after", label: strings.after, unavailable: strings.notByItself },
-            { value: "schedule", label: strings.schedule, unavailable: strings.notByItself },
-          ]}
+      </FormSection>
+      <RefreshFields form={form} />
+      <ScopeFields form={form} bank={bank} model={model} />
+      <ReadingFields form={form} />
+      <FormSection title={strings.output}>
+        <Output form={form} onSchema={onSchema} />
+      </FormSection>
+      <FormSection title={strings.diagnostics}>
+        <Checkbox
+          label={strings.keepTrace}
+          help={strings.keepTraceHelp}
+          {...register("keepTrace")}
         />
-        {when === "schedule" && (
-          <SelectField
-            label={strings.cron}
-            options={strings.presets}
-            className="max-w-72"
-            {...register("cron")}
-          />
-        )}
-        {when === "schedule" && cron === "own" && (
-          <TextField
-            label={strings.expression}
-            help={strings.expressionHelp}
-            fault={errors.ownCron?.message}
-            className="max-w-72"
-            {...register("ownCron", {
-              validate: (text) => text.trim().split(/\s+/).length === 5 || strings.invalid.cron,
-            })}
-          />
-        )}
-        <Choice
-          form={form}
-          name="mode"
-          label={strings.mode}
-          options={[
-            { value: "delta", label: strings.delta, help: strings.deltaHelp },
-            { value: "full", label: strings.full, help: strings.fullHelp },
-          ]}
-        />
-        <Choice
-          form={form}
-          name="review"
-          label={strings.review}
-          options={[
-            { value: "manual", label: strings.reviewManual, help: strings.reviewManualHelp },
-            { value: "auto", label: strings.reviewAuto, help: strings.reviewAutoHelp },
-          ]}
-        />
-      </Section>
-      <Section title={strings.scope}>
-        <fieldset className="grid gap-1">
-          <legend className="type-small mb-1 font-medium text-muted">{strings.kinds}</legend>
-          {(Object.keys(strings.kindNames) as FactType[]).map((kind) => (
-            <Checkbox key={kind} label={strings.kindNames[kind]} {...register(`kinds.${kind}`)} />
-          ))}
-        </fieldset>
-        <Checkbox label={strings.noModels} {...register("excludeModels")} />
-        {reach}
-      </Section>
-      <Section title={strings.diagnostics}>
-        <Checkbox label={strings.keepTrace} {...register("keepTrace")} />
-      </Section>
+      </FormSection>
     </>
   );
 }
 
-function Choice<N extends "when" | "mode" | "review">({
-  form,
-  name,
-  label,
-  options,
-}: {
-  form: Form;
-  name: N;
-  label: string;
-  options: readonly {
-    value: FormValues[N];
-    label: string;
-    help?: string;
-    unavailable?: string;
-  }[];
-}) {
-  return (
-    <Controller
-      control={form.control}
-      name={name}
-      render={({ field }) => (
-        <RadioField
-          label={label}
-          name={name}
-          value={String(field.value)}
-          onValue={field.onChange}
-          options={options}
-        />
-      )}
-    />
-  );
-}
+/** Names shown before the rest is counted. */
+const named = 6;
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
+/** What the schema asks for in one line, and the way to its builder. */
+function Output({ form, onSchema }: { form: Form; onSchema: () => void }) {
+  const text = useWatch({ control: form.control, name: "schema" });
+  const fault = form.formState.errors.schema?.message;
+  const none = text.trim() === "";
+  const { node } = readJson(text);
+  const names = node
+    ? fieldsOf(text, node)
+        .filter(({ level }) => level === 0)
+        .map(({ name }) => name)
+    : [];
+  const said = none
+    ? strings.outputNone
+    : node
+      ? strings.outputFields(names.slice(0, named), names.length - named)
+      : strings.outputBroken;
   return (
-    <section aria-label={title} className="grid gap-4 border-line border-b py-5 last:border-b-0">
-      <h2 className="type-strong">{title}</h2>
-      {children}
-    </section>
+    <div className="grid gap-2">
+      <p className="text-muted">{strings.outputHelp}</p>
+      <p>{said}</p>
+      {fault && <p className="type-small text-bad">{fault}</p>}
+      <Button className="justify-self-start" onClick={onSchema}>
+        {none ? strings.outputMake : strings.outputChange}
+      </Button>
+    </div>
   );
 }
 

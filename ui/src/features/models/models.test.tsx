@@ -82,12 +82,12 @@ describe("new model", () => {
     await user.type(await screen.findByRole("textbox", { name: "Name" }), "Tools");
     await user.type(screen.getByRole("textbox", { name: "Question" }), "Which tools are lent out?");
     expect(screen.getByRole("radio", { name: "I review each change" })).toBeChecked();
-    expect(await screen.findByText("This scope reads 61 memories now.")).toBeVisible();
+    expect(await screen.findAllByText("This scope reads 61 memories now.")).toHaveLength(2);
     await noViolations();
     await user.keyboard("{Control>}{Enter}{/Control}");
     await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/models/tools"));
     const call = platform.calls.find(([name]) => name === "createModel");
-    expect(call?.[2]).toMatchObject({ name: "Tools", review: "manual", max_tokens: 2048 });
+    expect(call?.[2]).toMatchObject({ name: "Tools", review: "manual", max_tokens: 4096 });
   });
 
   test("what is missing is said on its field", async () => {

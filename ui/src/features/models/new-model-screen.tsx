@@ -1,4 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { Button } from "~/components/button";
 import { PaneHead } from "~/components/panes";
@@ -10,8 +11,9 @@ import { useWrite } from "~/platform/cache";
 import { strings } from "./form-strings";
 import { emptyValues, type FormValues, type Given, newModelOf } from "./form-values";
 import { ModelFields, useFieldFaults } from "./model-form";
-import { Reach } from "./reach";
+import { SchemaBuilder } from "./schema/schema-builder";
 import { Summary } from "./summary";
+import { useFormGate } from "./use-form-gate";
 
 /** Makes a model: a page, not a dialog, with what it will do at the side. */
 export function NewModelScreen({
@@ -26,6 +28,8 @@ export function NewModelScreen({
   const form = useForm<FormValues>({ defaultValues: emptyValues(template, given) });
   const create = useWrite("createModel");
   const navigate = useNavigate();
+  const [building, setBuilding] = useState(false);
+  const gate = useFormGate(form);
   useFieldFaults(form, create.error);
 
   const leave = () => void navigate({ to: "/b/$bank/models", params: { bank }, search: {} });
@@ -40,7 +44,7 @@ export function NewModelScreen({
       },
     }),
   );
-  useCommands({ "model.save": () => void make() });
+  useCommands({ "model.save": building ? strings.inBuilder : (gate ?? (() => void make())) });
 
   return (
     <section
@@ -50,16 +54,30 @@ export function NewModelScreen({
       tabIndex={-1}
     >
       <PaneHead level={1} title={strings.title} />
-      <form onSubmit={make} className="flex min-h-0 flex-1 flex-col" noValidate>
+      {building && (
+        <SchemaBuilder
+          name={form.getValues("name") || strings.title}
+          begin={form.getValues("schema")}
+          document=""
+          onText={(text) => form.setValue("schema", text, { shouldDirty: true })}
+          onBack={() => setBuilding(false)}
+        />
+      )}
+      <form onSubmit={make} className="flex min-h-0 flex-1 flex-col" noValidate hidden={building}>
         <div className="scroll-quiet min-h-0 flex-1">
           <div className="mx-auto grid max-w-[60rem] grid-cols-[minmax(0,1fr)_16rem] gap-8 px-4 max-[1100px]:grid-cols-1">
             <div>
               {create.error && create.error.fields.length === 0 && (
                 <ReportCard report={create.error} className="mt-4" />
               )}
-              <ModelFields form={form} reach={<Reach bank={bank} control={form.control} />} />
+              <ModelFields
+                form={form}
+                bank={bank}
+                model={null}
+                onSchema={() => setBuilding(true)}
+              />
             </div>
-            <Summary control={form.control} />
+            <Summary bank={bank} control={form.control} />
           </div>
         </div>
         <div className="flex min-h-(--foot) shrink-0 items-center gap-2 border-line border-t bg-sunken px-4">
@@ -69,6 +87,7 @@ export function NewModelScreen({
             kind="primary"
             command="model.save"
             className="ml-auto"
+            unavailable={gate ?? undefined}
             disabled={create.isPending}
           >
             {strings.create}

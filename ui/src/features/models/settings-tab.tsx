@@ -1,22 +1,28 @@
+import { useState } from "react";
 import { useForm } from "react-hook-form";
 import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
 import { ReportCard } from "~/components/report";
 import { useCommands } from "~/keys/use-commands";
-import { dayTime } from "~/lib/format";
 import type { BankId, ModelDetail } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
 import { strings } from "./form-strings";
 import { type FormValues, patchOf, valuesOf } from "./form-values";
 import { ModelFields, useFieldFaults } from "./model-form";
-import { Reach } from "./reach";
+import { SchemaBuilder } from "./schema/schema-builder";
+import { Summary } from "./summary";
+import { useFormGate } from "./use-form-gate";
 
 /** The same fields as when the model was made. */
 export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetail }) {
-  const form = useForm<FormValues>({ values: valuesOf(detail) });
+  // Taken once: a refresh that ends meanwhile must not undo what a person has typed.
+  const form = useForm<FormValues>({ defaultValues: valuesOf(detail) });
   const update = useWrite("updateModel");
   const announce = useAnnounce();
+  const [building, setBuilding] = useState(false);
+  const gate = useFormGate(form);
   const { isDirty } = form.formState;
+  const unavailable = gate ?? (isDirty ? undefined : strings.unchanged);
   useFieldFaults(form, update.error);
 
   const save = form.handleSubmit((values) =>
@@ -27,44 +33,54 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
       },
     }),
   );
-  useCommands({ "model.save": isDirty ? () => void save() : strings.unchanged });
+  useCommands({
+    "model.save": building ? strings.inBuilder : (unavailable ?? (() => void save())),
+  });
 
   return (
-    <form onSubmit={save} className="flex min-h-0 flex-1 flex-col" noValidate>
-      <div className="scroll-quiet min-h-0 flex-1">
-        <div className="max-w-[40rem] px-4">
-          {update.error && update.error.fields.length === 0 && (
-            <ReportCard report={update.error} className="mt-4" />
-          )}
-          <ModelFields form={form} reach={<Reach bank={bank} control={form.control} />} />
-          {detail.next_runs.length > 0 && (
-            <section aria-label={strings.nextRuns} className="pb-6">
-              <h2 className="type-small pb-1 font-medium text-muted">{strings.nextRuns}</h2>
-              <ul>
-                {detail.next_runs.map((at) => (
-                  <li key={at} className="type-small flex gap-3">
-                    <time dateTime={at}>{dayTime(at)}</time>
-                    <span className="text-faint">
-                      {new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC
-                    </span>
-                  </li>
-                ))}
-              </ul>
-            </section>
-          )}
+    <>
+      {building && (
+        <SchemaBuilder
+          name={detail.model.name}
+          begin={form.getValues("schema")}
+          document={detail.content}
+          onText={(text) => form.setValue("schema", text, { shouldDirty: true })}
+          onBack={() => setBuilding(false)}
+        />
+      )}
+      <form onSubmit={save} className="flex min-h-0 flex-1 flex-col" noValidate hidden={building}>
+        <div className="scroll-quiet min-h-0 flex-1">
+          <div className="grid max-w-[60rem] grid-cols-[minmax(0,1fr)_16rem] gap-8 px-4 max-[1100px]:grid-cols-1">
+            <div>
+              {update.error && update.error.fields.length === 0 && (
+                <ReportCard report={update.error} className="mt-4" />
+              )}
+              <ModelFields
+                form={form}
+                bank={bank}
+                model={detail.model.id}
+                onSchema={() => setBuilding(true)}
+              />
+            </div>
+            <Summary bank={bank} control={form.control} />
+          </div>
         </div>
-      </div>
-      <div className="flex min-h-(--foot) shrink-0 items-center justify-end gap-2 border-line border-t bg-sunken px-4">
-        <Button
-          type="submit"
-          kind="primary"
-          command="model.save"
-          unavailable={isDirty ? undefined : strings.unchanged}
-          disabled={update.isPending}
-        >
-          {strings.save}
-        </Button>
-      </div>
-    </form>
+        <div className="flex min-h-(--foot) shrink-0 items-center gap-2 border-line border-t bg-sunken px-4">
+          <Button disabled={!isDirty} onClick={() => form.reset(valuesOf(detail))}>
+            {strings.discard}
+          </Button>
+          <Button
+            type="submit"
+            kind="primary"
+            command="model.save"
+            className="ml-auto"
+            unavailable={unavailable}
+            disabled={update.isPending}
+          >
+            {strings.save}
+          </Button>
+        </div>
+      </form>
+    </>
   );
 }

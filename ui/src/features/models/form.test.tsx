@@ -1,0 +1,205 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import type { TagGroup } from "~/platform/bindings";
+import { noViolations, renderApp } from "../../../test/render";
+import { choiceOf, expressionOf } from "./cron";
+import { changed, groupsOf, isWhole, nodesOf } from "./groups";
+
+describe("schedules", () => {
+  test.each([
+    ["5 * * * *", "hourly"],
+    ["30 9 * * *", "daily"],
+    ["0 7 * * 1", "weekly"],
+    ["0 7 * * 1,3,5", "weekly"],
+    ["15 23 28 * *", "monthly"],
+  ])("%s is the choice %s, and the choice is it", (expression, kind) => {
+    const choice = choiceOf(expression);
+    expect(choice.kind).toBe(kind);
+    expect(expressionOf(choice)).toBe(expression);
+  });
+
+  test("names and ranges of weekdays are read", () => {
+    expect(choiceOf("0 7 * * MON-FRI")).toMatchObject({
+      kind: "weekly",
+      weekdays: [1, 2, 3, 4, 5],
+    });
+    expect(choiceOf("0 7 * * 7").weekdays).toEqual([0]);
+  });
+
+  test.each(["*/5 * * * *", "0 7 1 1 *", "0 7 1 * 1", "0 25 * * *", "0 7 * *", "words"])(
+    "%s stays an expression of its own",
+    (expression) => expect(choiceOf(expression).kind).toBe("own"),
+  );
+});
+
+describe("expressions over tags", () => {
+  const stored: TagGroup[] = [
+    { tags: ["move"], match: "all_strict", resolve: "exact" },
+    { or: [{ tags: ["a", "b"], match: "any_strict", resolve: "exact" }] },
+    {
+      not: {
+        or: [
+          { tags: ["draft"], match: "any_strict", resolve: "exact" },
+          { tags: ["old"], match: "exact", resolve: "exact" },
+        ],
+      },
+    },
+    { not: { and: [{ tags: ["x"], match: "any_strict", resolve: "exact" }] } },
+  ];
+
+  test("are edited and stored with the same meaning", () => {
+    const leaf = (tags: string[], match: string) => ({ tags, match });
+    expect(groupsOf(nodesOf(stored))).toEqual([
+      leaf(["move"], "all_strict"),
+      { or: [leaf(["a", "b"], "any_strict")] },
+      { not: { or: [leaf(["draft"], "any_strict"), leaf(["old"], "exact")] } },
+      { not: { and: [leaf(["x"], "any_strict")] } },
+    ]);
+  });
+
+  test("a taken away condition leaves the rest; an empty group is not whole", () => {
+    const nodes = nodesOf(stored);
+    const group = nodes[1];
+    if (group?.kind !== "or") throw new Error("no group");
+    const [inner] = group.members;
+    const left = changed(nodes, inner?.id ?? 0, null);
+    expect(left).toHaveLength(4);
+    expect(isWhole(nodes)).toBe(true);
+    expect(isWhole(left)).toBe(false);
+  });
+});
+
+describe("the form of a model", () => {
+  test("tells what each way to match the tags would read", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/status/settings");
+    const all = await screen.findByRole("radio", { name: /^all of the tags as usual/ });
+    expect(all).toBeChecked();
+    expect(await screen.findByText("48")).toBeVisible();
+    expect(await screen.findAllByText("This scope reads 18 memories now.")).toHaveLength(2);
+    await user.click(screen.getByRole("radio", { name: /^one of the tags 29/ }));
+    expect(await screen.findAllByText("This scope reads 29 memories now.")).toHaveLength(2);
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: "Save" }));
+    await waitFor(() => {
+      const call = platform.calls.find(([name]) => name === "updateModel");
+      expect(call?.[3]).toMatchObject({ trigger: { tags_match: "any_strict" } });
+    });
+  });
+
+  test("a schedule by choices and by its expression stay in step, with its next runs", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/words/settings");
+    const expression = await screen.findByRole("textbox", { name: "Expression" });
+    expect(expression).toHaveValue("0 8 * * 1");
+    expect(screen.getByRole("checkbox", { name: "Monday" })).toBeChecked();
+    await user.click(screen.getByRole("checkbox", { name: "Thursday" }));
+    expect(expression).toHaveValue("0 8 * * 1,4");
+    const runs = await screen.findByRole("table", { name: "Next runs" });
+    expect(within(runs).getAllByRole("row")).toHaveLength(6);
+    expect(within(runs).getAllByText(/UTC$/)[1]).toBeVisible();
+    await noViolations();
+    await user.clear(expression);
+    await user.type(expression, "*/20 6 * *");
+    expect(await screen.findByText("The schedule cannot be read at position 0.")).toBeVisible();
+    expect(screen.getByRole("combobox", { name: "How often" })).toHaveValue("own");
+    await user.type(expression, " *");
+    await user.click(screen.getByRole("checkbox", { name: /second schedule/ }));
+    expect(screen.getByRole("combobox", { name: "How often it is written anew" })).toHaveValue(
+      "weekly",
+    );
+    await user.click(screen.getByRole("button", { name: "Save" }));
+    await waitFor(() => {
+      const call = platform.calls.find(([name]) => name === "updateModel");
+      expect(call?.[3]).toMatchObject({
+        trigger: { refresh_cron: "*/20 6 * * *", full_refresh_cron: "0 6 * * 1" },
+      });
+    });
+  });
+
+  test("a refresh follows observations, with a pause of its own", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/status/settings");
+    await user.click(await screen.findByRole("radio", { name: "After observations change" }));
+    const pause = screen.getByRole("textbox", { name: /Least minutes/ });
+    await user.type(pause, "soon");
+    await user.click(screen.getByRole("button", { name: "Save" }));
+    await waitFor(() => expect(pause).toBeInvalid());
+    await user.clear(pause);
+    await user.type(pause, "90");
+    await user.click(screen.getByRole("button", { name: "Save" }));
+    await waitFor(() => {
+      const call = platform.calls.find(([name]) => name === "updateModel");
+      expect(call?.[3]).toMatchObject({
+        trigger: {
+          refresh_after_consolidation: true,
+          refresh_cron: null,
+          min_refresh_interval_seconds: 5400,
+        },
+      });
+    });
+  });
+
+  test("an expression over tags takes the place of the tags", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/new");
+    await user.type(await screen.findByRole("textbox", { name: "Name" }), "Tools");
+    await user.type(screen.getByRole("textbox", { name: "Question" }), "Which?");
+    await user.click(screen.getByRole("radio", { name: "By an expression over tags" }));
+    const make = screen.getByRole("button", { name: "Make the model" });
+    expect(make).toHaveAttribute("aria-disabled", "true");
+    await user.type(screen.getByRole("textbox", { name: "Tags, separated by commas" }), "tools");
+    await user.click(screen.getByRole("button", { name: "Add a group" }));
+    const joins = screen.getByRole("combobox", { name: "Join" });
+    await user.selectOptions(joins, "none of");
+    const group = screen.getByRole("group", { name: "none of" });
+    await user.type(within(group).getByRole("textbox"), "lent, lost");
+    await noViolations();
+    expect(await screen.findAllByText("This scope reads 23 memories now.")).toHaveLength(2);
+    await user.click(make);
+    await waitFor(() => {
+      const call = platform.calls.find(([name]) => name === "createModel");
+      expect(call?.[2]).toMatchObject({
+        trigger: {
+          tag_groups: [
+            { tags: ["tools"], match: "any_strict" },
+            { not: { tags: ["lent", "lost"], match: "any_strict" } },
+          ],
+        },
+      });
+    });
+  });
+
+  test("fields of the structured output are described, checked and tried", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/status/settings");
+    await user.click(await screen.findByRole("button", { name: "Describe fields…" }));
+    expect(await screen.findByRole("heading", { name: "No fields yet" })).toBeVisible();
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: /^Status/ }));
+    const tree = await screen.findByRole("treegrid", { name: "Fields of the schema" });
+    expect(within(tree).getAllByRole("row")).toHaveLength(3);
+    await noViolations();
+    const [name] = within(tree).getAllByRole("textbox", { name: "Name" });
+    if (!name) throw new Error("no name");
+    await user.type(name, "_now");
+    expect(name).toHaveFocus();
+    const code = await screen.findByRole("textbox", { name: "Schema, JSON" });
+    expect(code).toHaveTextContent('"status_now"');
+    await user.keyboard("{Enter}");
+    await waitFor(() => expect(within(tree).getAllByRole("row")).toHaveLength(4));
+    await waitFor(() => expect(document.activeElement).toHaveValue("field"));
+    await user.keyboard("{Control>}{Backspace}{/Control}");
+    await waitFor(() => expect(within(tree).getAllByRole("row")).toHaveLength(3));
+    await user.click(screen.getByRole("button", { name: "Undo" }));
+    await waitFor(() => expect(within(tree).getAllByRole("row")).toHaveLength(4));
+    await user.click(screen.getByRole("button", { name: /Try on the document/ }));
+    expect(await screen.findByText("Who pays for the second extractor?")).toBeVisible();
+    expect(screen.getAllByText("Came back without a value")[0]).toBeVisible();
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: "Back to the settings" }));
+    expect(await screen.findByText("status_now, field, next_steps, risks")).toBeVisible();
+    await user.click(screen.getByRole("button", { name: "Save" }));
+    await waitFor(() => {
+      const call = platform.calls.find(([called]) => called === "updateModel");
+      expect(call?.[3]).toMatchObject({
+        trigger: { response_schema: { required: ["status_now"] } },
+      });
+    });
+  });
+});

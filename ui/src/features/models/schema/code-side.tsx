@@ -1,0 +1,86 @@
+import { lazy, Suspense } from "react";
+import { Button } from "~/components/button";
+import { SkeletonRows } from "~/components/skeleton";
+import { StateMark } from "~/components/state";
+import { nodeAt, placeOf } from "./json-text";
+import { strings } from "./schema-strings";
+import type { SchemaText } from "./use-schema-text";
+
+/** Fetched when it is needed first, as every editor is. */
+const CodeEditor = lazy(async () => {
+  const { CodeEditor } = await import("./code-editor");
+  return { default: CodeEditor };
+});
+
+/** The schema as it is stored, with what is wrong in it by line. */
+export function CodeSide({ schema, chosen }: { schema: SchemaText; chosen: string | null }) {
+  const { fault, problems, good } = schema;
+  const field = schema.fields.find(({ id }) => id === chosen);
+  const node = good && field ? nodeAt(good.root, field.path) : undefined;
+  const line = fault ? fault.line : good && node ? placeOf(good.text, node.from).line : null;
+  return (
+    <>
+      <Suspense fallback={<SkeletonRows />}>
+        <CodeEditor
+          label={strings.codeLabel}
+          value={schema.text}
+          line={line}
+          broken={fault !== null}
+          onChange={schema.set}
+        />
+      </Suspense>
+      <div
+        role="status"
+        className="type-small grid shrink-0 gap-1 border-line border-t bg-sunken px-3 py-2"
+      >
+        {fault && (
+          <>
+            <p className="flex gap-1.5 text-bad">
+              <StateMark mark="octagon" tone="bad" className="size-3.5" />
+              {strings.fault(fault.line, fault.column, fault.message)}
+            </p>
+            {good && (
+              <Button
+                size="small"
+                className="justify-self-start"
+                onClick={() => schema.set(good.text)}
+              >
+                {strings.restore}
+              </Button>
+            )}
+          </>
+        )}
+        {!fault && problems.length === 0 && (
+          <p className="flex gap-1.5 text-muted">
+            <StateMark mark="tick" tone="ok" className="size-3.5" />
+            {strings.sound}
+          </p>
+        )}
+        {problems.length > 0 && (
+          <>
+            <p className="text-muted">{strings.problems(problems.length)}</p>
+            <ul className="grid max-h-32 gap-1 overflow-auto">
+              {problems.map(({ pointer, code, message }) => (
+                <li key={`${pointer} ${code}`} className="flex gap-1.5">
+                  <StateMark mark="octagon" tone="bad" className="mt-px size-3.5" />
+                  <span>
+                    {message}{" "}
+                    <span className="text-faint">
+                      {pointer || "/"}
+                      {lineOf(schema, pointer)}
+                    </span>
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+function lineOf(schema: SchemaText, pointer: string): string {
+  const place = schema.placeOfPointer(pointer);
+  return place ? `, ${strings.problemAt(place.line)}` : "";
+}

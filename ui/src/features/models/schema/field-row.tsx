@@ -1,0 +1,330 @@
+import { Ellipsis, Lock } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useState } from "react";
+import { IconButton } from "~/components/button";
+import { Icon } from "~/components/icon";
+import { Menu, MenuItem, MenuSeparator } from "~/components/menu";
+import { cn } from "~/lib/cn";
+import * as acts from "./fields";
+import { type Field, type FieldType, fieldTypes } from "./fields";
+import type { JsonNode } from "./json-text";
+import { strings } from "./schema-strings";
+
+type RowAct = "child" | "duplicate" | "delete" | "up" | "down";
+
+/** One field: its name, type and meaning, and below them what its type can say more. */
+export function FieldRow({
+  field,
+  at,
+  taken,
+  chosen,
+  locked,
+  onChosen,
+  onText,
+  onKeyDown,
+  onAct,
+}: {
+  field: Field;
+  at: { text: string; root: JsonNode };
+  /** Names of its neighbours. */
+  taken: string[];
+  chosen: boolean;
+  /** The code cannot be read, so nothing can be changed here. */
+  locked: boolean;
+  onChosen: () => void;
+  onText: (text: string) => void;
+  onKeyDown: (event: KeyboardEvent) => void;
+  onAct: (act: RowAct) => void;
+}) {
+  const typeName = field.type === null ? strings.typeWritten : strings.types[field.type];
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: rows of a tree that can be edited
+    // biome-ignore lint/a11y/useFocusableInteractive: its fields take the focus
+    <div
+      role="row"
+      aria-level={field.level + 1}
+      aria-posinset={field.place + 1}
+      aria-setsize={field.of}
+      aria-selected={chosen}
+      aria-label={strings.row(field.name, typeName, field.required)}
+      data-field={field.id}
+      onFocus={onChosen}
+      onKeyDown={onKeyDown}
+      className={cn(
+        "border-line border-b py-2 pr-3 [contain-intrinsic-size:auto_5rem] [content-visibility:auto]",
+        chosen && "bg-selected",
+      )}
+      style={{ paddingLeft: `${1 + field.level * 1.25}rem` }}
+    >
+      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
+      <div role="gridcell" className="grid gap-1.5">
+        <div className="flex flex-wrap items-center gap-1.5">
+          <NameInput field={field} at={at} taken={taken} locked={locked} onText={onText} />
+          {field.type === null ? (
+            <Kept>{strings.typeWritten}</Kept>
+          ) : (
+            <TypeSelect
+              label={`${strings.type}, ${field.name}`}
+              value={field.type}
+              locked={locked}
+              onValue={(type) => onText(acts.setType(at, field, type))}
+            />
+          )}
+          {field.type === "array" && (field.itemType !== null || !field.kept.includes("items")) && (
+            <span className="inline-flex items-center gap-1">
+              <span className="type-small text-faint">{strings.itemType}</span>
+              <TypeSelect
+                label={`${strings.itemType}, ${field.name}`}
+                value={field.itemType ?? "string"}
+                locked={locked}
+                onValue={(type) => onText(acts.setItemType(at, field, type))}
+              />
+            </span>
+          )}
+          <label className="type-small inline-flex min-h-6 items-center gap-1 text-muted">
+            <input
+              type="checkbox"
+              checked={field.required}
+              disabled={locked}
+              className="size-4 accent-accent"
+              onChange={(event) => onText(acts.setRequired(at, field, event.target.checked))}
+            />
+            {strings.required}
+          </label>
+          <RowMenu field={field} locked={locked} onAct={onAct} />
+        </div>
+        <Small
+          label={strings.description}
+          of={field.name}
+          value={field.description}
+          locked={locked}
+          onValue={(text) => onText(acts.setWord(at, field, "description", text || null))}
+        />
+        <Details field={field} at={at} shown={chosen} locked={locked} onText={onText} />
+        {field.kept.map((word) => (
+          <p key={word} className="type-small flex min-w-0 items-center gap-1.5 text-muted">
+            <Icon of={Lock} small className="text-faint" />
+            {strings.kept}:
+            <code className="min-w-0 truncate [font:var(--type-code)]">
+              {word}: {acts.keptText(at, field, word)}
+            </code>
+          </p>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const box =
+  "h-6 min-w-0 rounded-small border border-control bg-raised px-1.5 text-text focus-visible:outline-offset-[-1px] aria-invalid:border-bad";
+
+/** A name takes effect as it is typed, unless it is empty or taken. */
+function NameInput({
+  field,
+  at,
+  taken,
+  locked,
+  onText,
+}: {
+  field: Field;
+  at: { text: string; root: JsonNode };
+  taken: string[];
+  locked: boolean;
+  onText: (text: string) => void;
+}) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const value = typed ?? field.name;
+  const refused = value.trim() === "" || (value !== field.name && taken.includes(value));
+  return (
+    <input
+      type="text"
+      aria-label={strings.name}
+      aria-invalid={refused || undefined}
+      value={value}
+      disabled={locked}
+      spellCheck={false}
+      className={cn(box, "w-36 font-medium [font:var(--type-code)]")}
+      onChange={(event) => {
+        const next = event.target.value;
+        const fine = next.trim() !== "" && (next === field.name || !taken.includes(next));
+        setTyped(fine ? null : next);
+        if (fine) onText(acts.rename(at, field, next));
+      }}
+      onBlur={() => setTyped(null)}
+    />
+  );
+}
+
+function TypeSelect({
+  label,
+  value,
+  locked,
+  onValue,
+}: {
+  label: string;
+  value: FieldType;
+  locked: boolean;
+  onValue: (type: FieldType) => void;
+}) {
+  return (
+    <select
+      aria-label={label}
+      value={value}
+      disabled={locked}
+      className={cn(box, "type-small")}
+      onChange={(event) => onValue(event.target.value as FieldType)}
+    >
+      {fieldTypes.map((type) => (
+        <option key={type} value={type}>
+          {strings.types[type]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** A line of text in a row; its label is its placeholder and is read. */
+function Small({
+  label,
+  of,
+  value,
+  locked,
+  onValue,
+  className,
+}: {
+  label: string;
+  of: string;
+  value: string;
+  locked: boolean;
+  onValue: (text: string) => void;
+  className?: string;
+}) {
+  return (
+    <input
+      type="text"
+      aria-label={`${label}, ${of}`}
+      placeholder={label}
+      value={value}
+      disabled={locked}
+      onChange={(event) => onValue(event.target.value)}
+      className={cn(box, "type-small w-full", className)}
+    />
+  );
+}
+
+/** Allowed values, format and limits: shown where something is stated, and on the row at hand. */
+function Details({
+  field,
+  at,
+  shown,
+  locked,
+  onText,
+}: {
+  field: Field;
+  at: { text: string; root: JsonNode };
+  shown: boolean;
+  locked: boolean;
+  onText: (text: string) => void;
+}) {
+  const [choices, setChoices] = useState<string | null>(null);
+  const numeric = field.type === "number" || field.type === "integer";
+  const scalar = field.type === "string" || numeric;
+  if (!scalar) return null;
+  const limit = (word: "minimum" | "maximum") => (
+    <Small
+      label={strings[word]}
+      of={field.name}
+      value={field[word]}
+      locked={locked}
+      className="w-24"
+      onValue={(text) => {
+        const value = text.trim() === "" ? null : Number(text);
+        if (value === null || Number.isFinite(value)) onText(acts.setWord(at, field, word, value));
+      }}
+    />
+  );
+  return (
+    <div className="flex flex-wrap gap-1.5">
+      {(shown || field.choices.length > 0) && !field.kept.includes("enum") && (
+        <Small
+          label={strings.choices}
+          of={field.name}
+          value={choices ?? field.choices.join(", ")}
+          locked={locked}
+          className="min-w-40 flex-1"
+          onValue={(text) => {
+            setChoices(text);
+            const values = text
+              .split(",")
+              .map((value) => value.trim())
+              .filter((value) => value !== "");
+            onText(acts.setChoices(at, field, values));
+          }}
+        />
+      )}
+      {field.type === "string" && (shown || field.format !== "") && (
+        <Small
+          label={strings.format}
+          of={field.name}
+          value={field.format}
+          locked={locked}
+          className="w-44"
+          onValue={(text) => onText(acts.setWord(at, field, "format", text.trim() || null))}
+        />
+      )}
+      {numeric && (shown || field.minimum !== "") && limit("minimum")}
+      {numeric && (shown || field.maximum !== "") && limit("maximum")}
+    </div>
+  );
+}
+
+function RowMenu({
+  field,
+  locked,
+  onAct,
+}: {
+  field: Field;
+  locked: boolean;
+  onAct: (act: RowAct) => void;
+}) {
+  return (
+    <Menu
+      trigger={
+        <IconButton
+          small
+          icon={Ellipsis}
+          name={strings.more(field.name)}
+          disabled={locked}
+          className="ml-auto"
+        />
+      }
+    >
+      {field.holds && (
+        <>
+          <MenuItem onSelect={() => onAct("child")}>{strings.addChild}</MenuItem>
+          <MenuSeparator />
+        </>
+      )}
+      <MenuItem disabled={field.place === 0} onSelect={() => onAct("up")}>
+        {strings.up}
+      </MenuItem>
+      <MenuItem disabled={field.place + 1 === field.of} onSelect={() => onAct("down")}>
+        {strings.down}
+      </MenuItem>
+      <MenuItem onSelect={() => onAct("duplicate")}>{strings.duplicate}</MenuItem>
+      <MenuSeparator />
+      <MenuItem danger onSelect={() => onAct("delete")}>
+        {strings.delete}
+      </MenuItem>
+    </Menu>
+  );
+}
+
+function Kept({ children }: { children: ReactNode }) {
+  return (
+    <span className="type-small inline-flex h-6 items-center gap-1 rounded-small bg-hover px-1.5 text-muted">
+      <Icon of={Lock} small />
+      {children}
+    </span>
+  );
+}
