@@ -10,6 +10,7 @@
     reason = "a test may panic, print and measure"
 )]
 
+mod dry_run;
 mod endpoints;
 mod form;
 mod memory;

@@ -9,11 +9,11 @@ use serde_json::json;
 use std::sync::Arc;
 use tests::Fixture;
 
-const PAGE: &str =
+pub(crate) const PAGE: &str =
     "# Team\n\nAda leads.\n\nBen helps.\n\n# Risks\n\nThe door sticks.\n\nWood is short.\n";
 
 /// A document that a person wrote, one new fact, and a script.
-async fn page(script: &Scripted) -> (Fixture, ModelDetail) {
+pub(crate) async fn page(script: &Scripted) -> (Fixture, ModelDetail) {
     let f = Fixture::scripted(Arc::new(script.clone())).await;
     let new = NewModel { content: Some(PAGE.to_owned()), ..kiln(ReviewMode::Auto, "delta") };
     models::create(&f.engine, &f.bank, new).await.expect("a model");
@@ -23,7 +23,7 @@ async fn page(script: &Scripted) -> (Fixture, ModelDetail) {
 }
 
 /// The turns of the loop that find the fact.
-fn finds(script: &Scripted) {
+pub(crate) fn finds(script: &Scripted) {
     let args = |query: &str| json!({ "reason": "to look", "query": query });
     script.push(Step::call("search_observations", args("kiln")));
     script.push(Step::call("recall", args("kiln team")));
@@ -31,6 +31,14 @@ fn finds(script: &Scripted) {
         "done",
         json!({ "answer": "Cora joined the team.", "memory_ids": ["f1"] }),
     ));
+}
+
+/// An answer that adds one block to the first section.
+pub(crate) fn append(model: &ModelDetail, text: &str) -> Step {
+    let section = &model.structure.sections[0].id;
+    Step::json(&json!({ "operations": [
+        { "op": "append_block", "section_id": section, "text": text, "evidence": ["f1"] },
+    ]}))
 }
 
 /// FC-01: a failed edit pass never replaces the document.
@@ -105,7 +113,7 @@ async fn fc_02_a_cut_answer_is_asked_again_once_and_after_three_runs_a_rebuild_i
     assert_eq!((waiting.content, waiting.model.version), (before.content, 1));
 }
 
-fn finds_document(script: &Scripted) {
+pub(crate) fn finds_document(script: &Scripted) {
     let args = |query: &str| json!({ "reason": "to look", "query": query });
     script.push(Step::call("search_observations", args("kiln")));
     script.push(Step::call("recall", args("kiln team")));

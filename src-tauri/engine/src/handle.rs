@@ -88,6 +88,7 @@ impl Engine {
             .write("recover_operations", move |tx| {
                 store::operations::recover(tx, now)?;
                 store::runs::recover_reflects(tx, &crate::reflect::interrupted(), now)?;
+                store::runs::drop_dry_run_results(tx)?;
                 Ok(())
             })
             .await?;

@@ -52,13 +52,20 @@ prompts! {
     /// What to shorten.
     REFLECT_REWRITE_USER = "reflect_rewrite.user" ("tokens", "fence", "text");
     /// Instructions for editing a document.
-    DELTA_SYSTEM = "delta.system" ("fence", "budget");
+    DELTA_SYSTEM = "delta.system" ("fence");
     /// What to edit from what.
     DELTA_USER = "delta.user" (
-        "topic", "now", "fence", "document", "synthesis", "facts", "guidance",
+        "topic", "now", "fence", "document", "outline", "synthesis", "facts", "guidance", "size",
+        "budget", "pressure", "answer",
     );
     /// The one request for corrections.
-    DELTA_REPAIR_USER = "delta_repair.user" ("problems", "ids");
+    DELTA_REPAIR_USER = "delta_repair.user" ("problems", "fence", "ids", "sections");
+    /// Instructions for taking back what withdrawn facts said.
+    UNSAY_SYSTEM = "unsay.system" ("fence");
+    /// What to take back from what.
+    UNSAY_USER = "unsay.user" (
+        "topic", "now", "fence", "document", "outline", "withdrawn", "standing",
+    );
     /// Instructions for structured output.
     STRUCTURED_SYSTEM = "structured.system" ("fence");
     /// What to fill in from what.

@@ -7,6 +7,7 @@ pub mod models;
 pub mod operations;
 pub mod proposals;
 pub mod reflect;
+pub mod refreshes;
 pub mod settings;
 pub mod versions;
 pub mod window;

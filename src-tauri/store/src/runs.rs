@@ -415,6 +415,28 @@ pub fn trim_refreshes(tx: &WriteTx<'_>, model: ModelKey, kept: u32) -> Result<us
     )
 }
 
+/// Replaces what a dry run keeps, with the proposal that it became.
+///
+/// # Errors
+/// `NotFound`.
+pub fn put_dry_run_result(
+    tx: &WriteTx<'_>,
+    bank: BankKey,
+    id: &RunId,
+    result: Option<&Value>,
+    proposal: Option<&ProposalId>,
+) -> Result<()> {
+    let n = tx.run(
+        "UPDATE refresh_run SET result = ?2, proposal_uid = coalesce(?3, proposal_uid)
+         WHERE uid = ?1 AND dry_run = 1",
+        (&id.0, row::text_opt(result)?, proposal.map(ProposalId::as_str)),
+    )?;
+    if n == 0 {
+        return Err(Error::not_found(Thing::Run, &id.0));
+    }
+    tx.changed(bank, CacheTag::Runs, Some(&id.0))
+}
+
 /// Drops what dry runs kept for being kept; gives the number. To be called at start, since such
 /// results live until the program closes.
 pub fn drop_dry_run_results(tx: &WriteTx<'_>) -> Result<usize> {

@@ -80,6 +80,24 @@ impl Batch {
         self.editor.document()
     }
 
+    /// How many operations were tried so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.results.len()
+    }
+
+    /// Whether none was.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
+    /// What became of the operations from a number on.
+    #[must_use]
+    pub fn results_from(&self, first: usize) -> &[OpResult] {
+        self.results.get(first..).unwrap_or_default()
+    }
+
     /// Applies a list and returns its results.
     pub fn apply(&mut self, ops: &[ParsedOp], rules: &Rules) -> &[OpResult] {
         let first = self.results.len();

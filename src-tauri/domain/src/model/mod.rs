@@ -74,6 +74,10 @@ pub struct PublishedEvidence {
     /// The version it was extracted from; unequal to the model's version means stale.
     #[serde(default)]
     pub structured_output_version: Option<u32>,
+    /// Names the schema that made it; another name than the present schema's means that it is due
+    /// again.
+    #[serde(default)]
+    pub structured_output_schema: Option<String>,
     /// Delta operations made the document.
     #[serde(default)]
     pub delta_applied: bool,

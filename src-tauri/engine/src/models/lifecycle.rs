@@ -5,7 +5,9 @@ use super::loaded::{Loaded, clocks, search_text, set_clocks, to_json};
 use super::publish::{NewState, evidence_of, no_evidence, origins, publish, tokens};
 use crate::handle::write_bank;
 use crate::report::fault;
-use crate::view::model::{CreatedModel, ModelDetail, ModelPatch, NewModel, ReviewMode, Submitted};
+use crate::view::model::{
+    CreatedModel, ModelDetail, ModelPatch, NewModel, ReviewMode, RunWarning, Submitted,
+};
 use crate::{Engine, Error, Result, ops};
 use domain::document::{Document, parse, read_stored, reconcile};
 use domain::model::{CreateDefaults, CreateModel, read_create, read_update};
@@ -226,7 +228,7 @@ pub(super) async fn update(
         None => None,
     };
     let (now, model) = (engine.now(), id.clone());
-    write_bank(engine, bank, "update_model", move |tx, key| {
+    let reset = write_bank(engine, bank, "update_model", move |tx, key| {
         let loaded = Loaded::get(tx, key, &model)?;
         let old_scope = loaded.scope.clone();
         let expected = loaded.row.head.version;
@@ -234,6 +236,7 @@ pub(super) async fn update(
         apply_update(&mut row.head, &loaded.stated, update);
         let after = Loaded::of(row);
         let mut row = after.row;
+        let reset = !after.scope.reads_same(&old_scope) && row.head.last_memory_seen_seq.is_some();
         let event = if after.scope.reads_same(&old_scope) {
             ClockEvent::SettingsChanged
         } else {
@@ -248,10 +251,19 @@ pub(super) async fn update(
             let embedder = store::embedders::get(tx, *embedder)?;
             models::put_vector(tx, &embedder, key, row.head.key, vector)?;
         }
-        Ok(())
+        Ok(reset)
     })
     .await?;
-    super::get(engine, bank, id).await
+    let mut detail = super::get(engine, bank, id).await?;
+    if reset {
+        detail.warnings.push(RunWarning {
+            code: "scope_changed_watermark_reset".to_owned(),
+            message: "What the document reads has changed: the next refresh reads everything in \
+                scope."
+                .to_owned(),
+        });
+    }
+    Ok(detail)
 }
 
 fn apply_update(

@@ -10,6 +10,7 @@ mod lifecycle;
 mod loaded;
 pub mod proposals;
 mod publish;
+mod reextract;
 pub mod refresh;
 mod show;
 mod written;
@@ -20,8 +21,9 @@ use crate::view::model::{
     CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, Submitted, TimelineEntry,
     VersionDiff, VersionView,
 };
+use crate::view::refresh::{DryRunView, KeptDryRun, RefreshRunView};
 use crate::{Engine, Result};
-use domain::{BankId, Json, ModelId};
+use domain::{BankId, Json, ModelId, RunId};
 
 /// Models that a list shows.
 const LISTED: u32 = 1000;
@@ -92,6 +94,75 @@ pub async fn refresh(
     full: bool,
 ) -> Result<Submitted> {
     lifecycle::refresh(engine, bank, id, full).await
+}
+
+/// Runs a refresh to its end and tells what it would do; writes nothing but a record of the run.
+/// `run` names it, so that it can be stopped and its progress followed; made when absent.
+///
+/// # Errors
+/// `model_not_found`, `llm_not_configured`, `cancelled`. A refresh that would fail is a result.
+pub async fn dry_run(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    run: Option<RunId>,
+) -> Result<DryRunView> {
+    Box::pin(refresh::dry::run(engine, bank, id, run)).await
+}
+
+/// Stops a dry run; one that has ended is left as it is.
+pub fn cancel_dry_run(engine: &Engine, run: &RunId) {
+    engine.inner.runs.cancel(run);
+}
+
+/// A dry run again, as it was told. Results are kept until the program closes.
+///
+/// # Errors
+/// `run_not_found`.
+pub async fn dry_run_result(engine: &Engine, bank: &BankId, run: &RunId) -> Result<DryRunView> {
+    refresh::dry::get(engine, bank, run).await
+}
+
+/// Makes a proposal of a finished dry run, without another call; a proposal that waits gives way.
+///
+/// # Errors
+/// `run_not_found` when its result is not kept any more, `nothing_to_change` when it would change
+/// nothing.
+pub async fn keep_dry_run(engine: &Engine, bank: &BankId, run: &RunId) -> Result<KeptDryRun> {
+    refresh::dry::keep(engine, bank, run).await
+}
+
+/// Forgets the result of a dry run.
+///
+/// # Errors
+/// `run_not_found`.
+pub async fn drop_dry_run(engine: &Engine, bank: &BankId, run: &RunId) -> Result<()> {
+    refresh::dry::drop_result(engine, bank, run).await
+}
+
+/// The records of a model's runs, dry ones and skipped ones too, newest first.
+///
+/// # Errors
+/// `model_not_found`.
+pub async fn refresh_runs(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+) -> Result<Vec<RefreshRunView>> {
+    refresh::dry::list(engine, bank, id).await
+}
+
+/// Extracts the structured view of the document as it stands, which an edit or a revert makes stale.
+///
+/// # Errors
+/// `structured_output_failed`, `version_conflict`, `invalid_request` without a schema,
+/// `nothing_to_change` without a document, `model_not_found`.
+pub async fn reextract_structured(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+) -> Result<ModelDetail> {
+    reextract::reextract(engine, bank, id).await
 }
 
 /// Publishes a person's text as a new version. Elements that match keep their ids; changed blocks

@@ -232,6 +232,7 @@ pub(super) fn no_evidence(document: &Document, max_tokens: u32) -> PublishedEvid
         outcome: domain::refresh::Outcome::ContentWritten,
         structured_output: None,
         structured_output_version: None,
+        structured_output_schema: None,
         delta_applied: false,
         delta_operations_applied: Vec::new(),
         delta_operations_skipped: Vec::new(),

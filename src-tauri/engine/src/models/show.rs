@@ -200,6 +200,13 @@ pub(super) fn detail(
         extractive: is_extractive(loaded.evidence.as_ref()),
         newer: newer(tx, bank, &loaded)?,
         last_run: loaded.row.last_run.as_ref().and_then(last_run),
+        structured_stale: loaded.evidence.as_ref().is_some_and(|evidence| {
+            evidence.structured_output.is_some()
+                && (evidence.structured_output_version != Some(loaded.row.head.version)
+                    || evidence.structured_output_schema
+                        != super::refresh::structured::name_of_schema(&loaded))
+        }),
+        warnings: Vec::new(),
         structured_output: loaded
             .evidence
             .as_ref()

@@ -18,6 +18,7 @@ mod suggest;
 mod tools;
 mod turns;
 
+pub(crate) use prepare::any_visible as any_model_visible;
 pub(crate) use record::interrupted;
 
 use crate::events::EventSink;

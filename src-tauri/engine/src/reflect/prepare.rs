@@ -116,12 +116,13 @@ pub(super) fn model_visible(head: &ModelHead, scope: &RunScope, excluded: &[Mode
     !head.placeholder && !excluded.contains(&head.id) && item_visible(&fresh::tag_set(&tags), scope)
 }
 
-fn any_visible(
+/// Whether any model may be read by a run of this scope.
+pub(crate) fn any_visible(
     tx: &ReadTx<'_>,
     bank: BankKey,
     scope: &RunScope,
     excluded: &[ModelId],
-) -> Result<bool> {
+) -> store::Result<bool> {
     let sets = store::tag_sets::matching(tx, bank, |tags| item_visible(&TagSet::new(tags), scope))?;
     let mut cursor: Option<ModelCursor> = None;
     loop {

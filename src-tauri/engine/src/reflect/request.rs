@@ -60,8 +60,10 @@ pub(crate) struct ReflectRequest {
     pub(crate) observations_max_tokens: Option<u32>,
     /// The same for passages of sources.
     pub(crate) chunks_max_tokens: Option<u32>,
-    /// Whether recall attaches passages of the source texts.
-    pub(crate) include_chunks: bool,
+    /// Whether recall attaches passages of the source texts; the bank's setting when not stated.
+    pub(crate) include_chunks: Option<bool>,
+    /// Whether observations are shown with their entities; the bank's setting when not stated.
+    pub(crate) observation_entities: Option<bool>,
     /// A schema for a structured view, already checked.
     pub(crate) response_schema: Option<Value>,
     /// Whether the answer is a document in sections.
@@ -90,7 +92,8 @@ impl ReflectRequest {
             recall_max_tokens: None,
             observations_max_tokens: None,
             chunks_max_tokens: None,
-            include_chunks: true,
+            include_chunks: None,
+            observation_entities: None,
             response_schema: None,
             answer_as_document: false,
             operation_label: "reflect",

@@ -161,7 +161,13 @@ impl Toolbox {
             1..=9 => "slightly_stale",
             _ => "stale",
         };
-        let rows: Vec<Value> = found.hits.iter().map(row).collect();
+        let stated = self.request.observation_entities;
+        let entities =
+            stated.unwrap_or(self.prepared.settings.reflect_search_observations_include_entities);
+        let mut rows: Vec<Value> = found.hits.iter().map(row).collect();
+        for row in rows.iter_mut().filter_map(Value::as_object_mut).filter(|_| !entities) {
+            row.remove("entities");
+        }
         Ok(Output {
             count: count(rows.len()),
             result: object(json!({
@@ -192,8 +198,8 @@ impl Toolbox {
         let found =
             search(&self.engine, self.search(query, kinds, max_tokens), &self.cancel).await?;
         let mut rows: Vec<Value> = found.hits.iter().map(row).collect();
-        let with_chunks = self.request.include_chunks
-            && self.prepared.settings.recall_include_chunks
+        let stated = self.request.include_chunks;
+        let with_chunks = stated.unwrap_or(self.prepared.settings.recall_include_chunks)
             && self.prepared.settings.store_document_text;
         let chunks = if with_chunks {
             self.chunks(&found.hits, &mut rows, chunk_tokens).await?

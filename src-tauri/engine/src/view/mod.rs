@@ -12,6 +12,7 @@ pub mod operation;
 pub mod proposal;
 pub mod recall;
 pub mod reflect;
+pub mod refresh;
 pub mod settings;
 
 use serde::{Deserialize, Serialize};

@@ -218,6 +218,11 @@ pub struct ModelDetail {
     pub last_run: Option<LastRun>,
     /// The stored value of the output schema's fields.
     pub structured_output: Option<Json>,
+    /// Whether that value was extracted from another text, or by another schema, than the present
+    /// one.
+    pub structured_stale: bool,
+    /// What a change of settings brought with it.
+    pub warnings: Vec<RunWarning>,
     /// Settings in force.
     pub trigger: Trigger,
     /// Which of them were stated.

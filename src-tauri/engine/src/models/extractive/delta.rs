@@ -2,15 +2,15 @@
 //! is restated, what a newer statement supersedes is replaced, the rest is added to the section of
 //! its entity. A person's block is never replaced or removed. Every operation cites its facts.
 
-use super::super::written::finish;
 use super::layout::{REST, block_text, own_heading};
 use super::{cited, count_types, found, material, names_of, relevant, stored_vectors, trace};
-use crate::models::refresh::drafted::Drafted;
+use crate::models::refresh::drafted::{Drafted, succeed};
 use crate::models::refresh::plan::Plan;
 use crate::reflect::extractive::relate::likeness;
 use crate::reflect::extractive::{
     Material, Relation, Source, SourceKind, Statement, relate, select,
 };
+use crate::view::refresh::Retraction;
 use crate::{Engine, Result};
 use domain::delta::{Batch, CitedOp, Claim, DeltaOp, ParsedOp};
 use domain::document::{Block, Document, Section};
@@ -44,9 +44,12 @@ pub(in crate::models) async fn draft(
         drafted.unsaid =
             results.iter().any(|result| result.status == domain::delta::OpStatus::Applied);
     }
-    drafted.handled = plan.partition.act.iter().map(|fact| fact.id.clone()).collect();
+    let unsay_ops = batch.len();
+    succeed(plan, &mut drafted);
+    drafted.handled.extend(plan.withdrawn());
+    drafted.retraction = report(plan, drafted.unsaid);
     if window.is_empty() {
-        finish(&mut drafted, batch);
+        drafted.finish(batch, unsay_ops);
         return Ok(drafted);
     }
     let known = blocks(engine, plan, batch.document(), &beside, cancel).await?;
@@ -60,15 +63,32 @@ pub(in crate::models) async fn draft(
     let woven = weave.all(&relevant, &engine.embedder().thresholds());
     let ops = woven.ops;
     batch.apply(&ParsedOp::list(ops), &plan.rules());
-    drafted.reflected = woven.reflected;
+    drafted.reflected.extend(woven.reflected);
     let facts: BTreeSet<String> =
         relevant.iter().flat_map(|statement| statement.sources.clone()).collect();
     judge(&mut drafted, &window, &facts);
-    drafted.used = cited(&window, relevant.iter().flat_map(|statement| &statement.sources));
+    let new = cited(&window, relevant.iter().flat_map(|statement| &statement.sources));
+    let known: HashSet<String> = drafted.used.iter().map(|cited| cited.id.clone()).collect();
+    drafted.used.extend(new.into_iter().filter(|cited| !known.contains(&cited.id)));
     drafted.text =
         relevant.iter().map(|statement| statement.shown.as_str()).collect::<Vec<_>>().join("\n");
-    finish(&mut drafted, batch);
+    drafted.finish(batch, unsay_ops);
     Ok(drafted)
+}
+
+/// What was done about facts taken back, and which wait.
+fn report(plan: &Plan, applied: bool) -> Option<Retraction> {
+    let gone = plan.withdrawn();
+    if gone.is_empty() {
+        return plan.put_off();
+    }
+    let facts: Vec<_> = plan.partition.act.iter().filter(|f| gone.contains(&f.id)).collect();
+    Some(Retraction {
+        fact_ids: facts.iter().map(|fact| fact.id.clone()).collect(),
+        fact_texts: facts.iter().map(|fact| fact.text.clone()).collect(),
+        applied,
+        deferred_reason: plan.put_off().and_then(|put_off| put_off.deferred_reason),
+    })
 }
 
 /// The statements of a choice that memories of the window make, with those memories as sources.
@@ -86,8 +106,8 @@ fn new_ones(statements: Vec<Statement>, window: &[Memory]) -> Vec<Statement> {
 /// Facts that a block says already are reflected; the others of the window do not bear on the
 /// question.
 fn judge(drafted: &mut Drafted, window: &[Memory], relevant: &BTreeSet<String>) {
-    drafted.judged.already_reflected =
-        drafted.reflected.iter().map(|(_, fact)| fact.clone()).collect();
+    let reflected = drafted.reflected.iter().map(|(_, fact)| fact.clone());
+    drafted.judged.already_reflected.extend(reflected.collect::<Vec<_>>());
     drafted.judged.irrelevant = window
         .iter()
         .map(|memory| memory.id.0.clone())
@@ -157,7 +177,7 @@ async fn sources(engine: &Engine, bank: &BankId, plan: &Plan) -> Result<Beside> 
 
 /// Operations for blocks that rest on facts which were taken back.
 fn take_back(plan: &Plan, beside: &Beside) -> Vec<CitedOp> {
-    let gone = plan.retracted();
+    let gone = plan.withdrawn();
     let mut ops = Vec::new();
     for (section, block) in placed(&plan.model.document) {
         let Some(sources) = plan.origins.sources(&block.id) else { continue };

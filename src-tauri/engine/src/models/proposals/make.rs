@@ -53,8 +53,27 @@ pub(crate) fn propose(
     let ops = inherit(tx, &new)?;
     let spoken = ops.iter().any(|op| op.decision != Decision::Undecided || op.note.is_some());
     supersede(tx, bank, new.model, Some(&new.id), now)?;
-    let state = if spoken { ProposalState::InReview } else { ProposalState::Open };
-    let row = Proposal {
+    let state = if ops.iter().any(ProposalOp::is_unresolved) {
+        ProposalState::Conflicted
+    } else if spoken {
+        ProposalState::InReview
+    } else {
+        ProposalState::Open
+    };
+    let model = new.model;
+    let row = row(new, state, now);
+    let stored: Vec<rows::ProposalOp> = ops.iter().map(|op| convert::write(op, None)).collect();
+    let key = rows::insert(tx, bank, &row, &stored)?;
+    if spoken {
+        event(tx, key, "folded", json!({}), now)?;
+    }
+    rows::trim(tx, model, KEPT)?;
+    Ok(())
+}
+
+/// The row of a proposal that is not stored yet; the store gives it its number.
+pub(crate) fn row(new: NewProposal, state: ProposalState, now: Instant) -> Proposal {
+    Proposal {
         head: ProposalHead {
             key: ProposalKey(0),
             id: new.id,
@@ -90,14 +109,7 @@ pub(crate) fn propose(
         warnings: to_json(&new.warnings),
         edited_content: None,
         draft_structure: None,
-    };
-    let stored: Vec<rows::ProposalOp> = ops.iter().map(|op| convert::write(op, None)).collect();
-    let key = rows::insert(tx, bank, &row, &stored)?;
-    if spoken {
-        event(tx, key, "folded", json!({}), now)?;
     }
-    rows::trim(tx, new.model, KEPT)?;
-    Ok(())
 }
 
 /// The operations with what was said about the same changes in the proposal before: in the one that

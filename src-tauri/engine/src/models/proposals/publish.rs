@@ -172,6 +172,8 @@ async fn prepare(
     let name = opened.model.row.head.name.clone();
     evidence.structured_output = structured(engine, &opened, &content, input).await?;
     evidence.structured_output_version = evidence.structured_output.is_some().then_some(version);
+    evidence.structured_output_schema =
+        crate::models::refresh::structured::name_of_schema(&opened.model);
     let vector = lifecycle::vector(engine, &name, &content, &CancellationToken::new()).await?;
     Ok(Ready { opened, settlement, document: result.document, provenance, evidence, vector })
 }

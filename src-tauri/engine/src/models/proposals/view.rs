@@ -33,8 +33,16 @@ pub(super) fn proposal(
     bank: BankKey,
     id: &ProposalId,
 ) -> store::Result<ProposalView> {
-    let opened = Opened::get(tx, bank, id)?;
-    let row = row(tx, bank, &opened)?;
+    of(tx, bank, &Opened::get(tx, bank, id)?)
+}
+
+/// A proposal that was read, or one that is not stored: a dry run.
+pub(in crate::models) fn of(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    opened: &Opened,
+) -> store::Result<ProposalView> {
+    let row = row(tx, bank, opened)?;
     let mut banners = Vec::new();
     let mut banner = |holds: bool, word: &str| {
         if holds {
@@ -53,7 +61,7 @@ pub(super) fn proposal(
     };
     let published = store::versions::list(tx, head.model, None, u32::MAX)?
         .into_iter()
-        .find(|version| version.proposal.as_ref() == Some(id))
+        .find(|version| version.proposal.as_ref() == Some(&head.id))
         .map(|version| version.version);
     Ok(ProposalView {
         state_seq: head.state_seq,
@@ -61,7 +69,7 @@ pub(super) fn proposal(
         whole: opened.is_whole(),
         extractive: opened.run.extractive,
         source_query: head.source_query.clone(),
-        ops: ops(tx, bank, &opened)?,
+        ops: ops(tx, bank, opened)?,
         base: opened.base.clone(),
         warnings: warnings.into_iter().map(warning).collect::<Vec<RunWarning>>(),
         banners,

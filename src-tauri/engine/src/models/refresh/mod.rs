@@ -3,24 +3,28 @@
 //! could not do its job never touches what is published.
 
 mod commit;
+pub(crate) mod course;
 pub(crate) mod drafted;
+pub(super) mod dry;
 mod fail;
+mod finish;
 pub(crate) mod plan;
-mod record;
+pub(super) mod record;
 mod review;
 pub(crate) mod structured;
+mod trace;
 
 use crate::ops::{Handled, Running};
 use crate::report::{Report, fault};
-use crate::view::operation::Progress;
-use crate::{Engine, Result};
-use domain::model::RunWarning;
-use domain::refresh::{FailureReason, Idle};
+use crate::{Engine, Error, Result};
+use course::Course;
+use domain::refresh::FailureReason;
 use domain::schedule::FailureClass;
 use domain::trigger::RefreshMode;
 use domain::{Instant, ModelId};
-use drafted::{Drafted, remark};
+use drafted::Drafted;
 use plan::Plan;
+pub(crate) use trace::beginning_of_reply;
 
 /// The text that stands as synthesis where no language model wrote one.
 pub(crate) const EXTRACTIVE: &str = "Statements from the bank, without a language model.";
@@ -41,63 +45,84 @@ pub(crate) async fn run(running: &Running) -> Result<Handled> {
     let Some(id) = running.operation.model.clone() else {
         return Err(fault("model_not_found").with("id", "").into());
     };
+    let course = Course::of(running);
     let started_at = running.engine.now();
-    let plan = match read_plan(running, &id, started_at).await {
+    let forced = running.operation.forced_full;
+    let plan = match read_plan(&course, &id, forced, started_at).await {
         Ok(plan) => plan,
         // There is no model to write anything on.
         Err(error) if error.reason() == "model_not_found" => return Err(error),
         Err(error) => {
-            let requested = RefreshMode::Full;
             let failure = Failure::of(error, None);
-            return fail::failed(running, &id, None, requested, started_at, failure).await;
+            return fail::failed(running, &course, None, started_at, failure).await;
         }
     };
-    let requested = plan.model.trigger.mode;
-    match draft(running, &plan).await {
-        Ok(drafted) => match commit::finished(running, &plan, drafted).await {
-            Ok(handled) => Ok(handled),
-            Err(error) => {
-                let failure = Failure::of(error, None);
-                fail::failed(running, &id, Some(&plan), requested, started_at, failure).await
-            }
+    let failure = match draft(&course, &plan).await {
+        Ok(drafted) => match commit::finished(running, &course, &plan, drafted).await {
+            Ok(handled) => return Ok(handled),
+            Err(error) => Failure::of(error, None),
         },
-        Err(failure) => {
-            fail::failed(running, &id, Some(&plan), requested, started_at, failure).await
-        }
-    }
+        Err(failure) => failure,
+    };
+    fail::failed(running, &course, Some(&plan), started_at, failure).await
 }
 
 /// A run that ended without a result.
 pub(crate) struct Failure {
-    pub(crate) error: crate::Error,
+    pub(crate) error: Error,
     pub(crate) report: Report,
     /// None for a cancelled run.
     pub(crate) reason: Option<FailureReason>,
     pub(crate) class: FailureClass,
-    pub(crate) trace: Option<serde_json::Value>,
-    pub(crate) warnings: Vec<RunWarning>,
+    /// How far the run came.
+    pub(crate) drafted: Option<Box<Drafted>>,
 }
 
 impl Failure {
-    pub(crate) fn of(error: crate::Error, reason: Option<FailureReason>) -> Self {
-        let report = Report::from(&error);
+    pub(crate) fn of(error: Error, reason: Option<FailureReason>) -> Self {
+        let retryable = Report::from(&error).retryable;
+        Self::judged(error, reason, retryable)
+    }
+
+    /// Edits that could not be had. `cause` is the failure of the call; without one the answer came
+    /// and could not be read, and the same question would be answered the same way again.
+    pub(crate) fn of_edits(cause: Option<Error>, detail: &str) -> Self {
+        if let Some(cause) = &cause
+            && cause.reason() == "cancelled"
+        {
+            return Self::of(fault("cancelled").into(), None);
+        }
+        let retryable = cause.as_ref().is_some_and(|cause| Report::from(cause).retryable);
+        let detail = cause.map_or_else(|| detail.to_owned(), |cause| cause.to_string());
+        let error = fault("delta_ops_failed").detail(detail).into();
+        Self::judged(error, Some(FailureReason::DeltaOpsFailed), retryable)
+    }
+
+    fn judged(error: Error, reason: Option<FailureReason>, retryable: bool) -> Self {
+        let mut report = Report::from(&error);
+        report.retryable = retryable;
         let cancelled = report.reason == "cancelled";
         let reason = reason.or_else(|| FailureReason::of_reason(&report.reason));
         let reason = reason.filter(|_| !cancelled);
-        let transport =
-            if report.retryable { FailureClass::Retryable } else { FailureClass::Final };
+        let transport = if retryable { FailureClass::Retryable } else { FailureClass::Final };
         let class =
             reason.map_or(FailureClass::Final, |reason| reason.queue_class(Some(transport)));
-        Self { error, report, reason, class, trace: None, warnings: Vec::new() }
+        Self { error, report, reason, class, drafted: None }
+    }
+
+    /// With how far the run came.
+    pub(crate) fn after(mut self, drafted: Drafted) -> Self {
+        self.drafted = Some(Box::new(drafted));
+        self
     }
 }
 
-async fn read_plan(running: &Running, id: &ModelId, now: Instant) -> Result<Plan> {
-    tell(running, "reading_scope").await;
-    let (id, forced) = (id.clone(), running.operation.forced_full);
+async fn read_plan(course: &Course<'_>, id: &ModelId, forced: bool, now: Instant) -> Result<Plan> {
+    course.tell("reading_scope").await;
+    let id = id.clone();
     // Without a language model no other document is read.
-    let reads_models = running.engine.provider().await?.is_some();
-    crate::handle::read_bank(&running.engine, &running.bank, move |tx, key| {
+    let reads_models = course.engine.provider().await?.is_some();
+    crate::handle::read_bank(course.engine, course.bank, move |tx, key| {
         plan::read(tx, key, &id, forced, reads_models, now)
     })
     .await?
@@ -105,50 +130,32 @@ async fn read_plan(running: &Running, id: &ModelId, now: Instant) -> Result<Plan
 }
 
 /// The middle of the run.
-async fn draft(running: &Running, plan: &Plan) -> Result<Drafted, Failure> {
-    if let Some(idle) = plan.idle {
-        return Ok(idle_draft(plan, idle));
+async fn draft(course: &Course<'_>, plan: &Plan) -> Result<Drafted, Failure> {
+    let chosen = crate::reflect::provider(course.engine).await;
+    if plan.idle.is_some() {
+        let extractive = matches!(chosen, Ok(None));
+        return Ok(Drafted::nothing(plan.model.document.clone(), extractive));
     }
-    let provider = running.engine.provider().await.map_err(|error| Failure::of(error, None))?;
-    let drafted = match provider {
-        Some(provider) => super::written::draft(running, plan, provider).await?,
-        None => extractive(running, plan).await.map_err(|error| Failure::of(error, None))?,
+    let drafted = match chosen.map_err(|error| Failure::of(error, None))? {
+        Some(chosen) => super::written::draft(course, plan, chosen).await?,
+        None => extractive(course, plan).await.map_err(|error| Failure::of(error, None))?,
     };
-    running.check().map_err(|error| Failure::of(error, None))?;
+    course.check().map_err(|error| Failure::of(error, None).after(drafted.clone()))?;
     Ok(drafted)
 }
 
-async fn extractive(running: &Running, plan: &Plan) -> Result<Drafted> {
-    let (engine, bank, cancel) = (&running.engine, &running.bank, &running.cancel);
+async fn extractive(course: &Course<'_>, plan: &Plan) -> Result<Drafted> {
+    let (engine, bank, cancel) = (course.engine, course.bank, course.cancel);
     match plan.mode.effective {
         RefreshMode::Full => {
-            tell(running, "reflecting").await;
+            course.tell("reflecting").await;
             super::extractive::full(engine, bank, plan, cancel).await
         }
         RefreshMode::Delta => {
-            tell(running, "editing").await;
+            course.tell("editing").await;
             super::extractive::delta(engine, bank, plan, cancel).await
         }
     }
-}
-
-/// A run that has nothing to read.
-fn idle_draft(plan: &Plan, idle: Idle) -> Drafted {
-    let mut drafted = Drafted::nothing(plan.model.document.clone(), true);
-    if idle == Idle::EmptyScope {
-        let cited = plan.cited_texts.len();
-        drafted.warnings.push(remark(
-            "empty_scope",
-            format!("Nothing is in scope, although the document rests on {cited} memories."),
-        ));
-    }
-    drafted
-}
-
-/// Says which step the run is at.
-pub(super) async fn tell(running: &Running, stage: &str) {
-    let progress = Progress { stage: stage.to_owned(), processed: None, total: None, detail: None };
-    running.progress(progress, true).await;
 }
 
 /// What follows the end of a refresh: one more, when it was asked for meanwhile and there is still

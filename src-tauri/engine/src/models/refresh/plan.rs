@@ -3,17 +3,21 @@
 
 use crate::fresh;
 use crate::fresh::tag_set;
-use crate::models::loaded::{Loaded, load_provenance, search_scope};
+use crate::models::loaded::{Loaded, from_json, load_provenance, search_scope};
+use crate::view::refresh::Retraction;
+use domain::bank::BankSettings;
 use domain::delta::Rules;
-use domain::model::{CarryOver, Guidance, live_guidance};
+use domain::directives::RunScope;
+use domain::model::{CarryOver, Citation, Guidance, live_guidance};
 use domain::provenance::Provenance;
 use domain::refresh::{
     Idle, IdleInput, ModeInput, ModePlan, Unreadable, Watermark, plan_idle, plan_mode,
 };
 use domain::retract::{self, Partition, Standing, partition_retracted};
-use domain::trigger::RefreshMode;
+use domain::tags::TagSet;
+use domain::trigger::{RefreshMode, StatedTrigger};
 use domain::{Instant, MemoryId, ModelId};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use store::memories::{self, Memory, State};
 use store::models::provenance;
 use store::search::Scope;
@@ -44,9 +48,19 @@ pub(crate) struct Plan {
     pub(crate) guidance: Vec<Guidance>,
     pub(crate) origins: Provenance,
     pub(crate) partition: Partition,
+    /// Facts taken back whose statement stands in scope again under another name: by the old id.
+    pub(crate) successors: HashMap<String, Citation>,
     /// Texts of cited facts as they were read, by id.
     pub(crate) cited_texts: HashMap<String, String>,
     pub(crate) locks: HashSet<String>,
+    /// Settings in force, with what the trigger states laid over them.
+    pub(crate) settings: BankSettings,
+    /// The output schema is another one than that of the stored value.
+    pub(crate) schema_changed: bool,
+    /// How the scope reads now, and how it read when the document was written, where that differs.
+    pub(crate) scope_words: (String, Option<String>),
+    /// When the bank was last written, up to the cutoff.
+    pub(crate) cutoff_at: Option<Instant>,
     /// When the run began.
     pub(crate) started_at: Instant,
 }
@@ -67,9 +81,55 @@ impl Plan {
         self.carried.iter().map(|entry| entry.fact_id.clone()).collect()
     }
 
-    /// Facts acted on as taken back.
+    /// Facts acted on as taken back, those with a successor among them.
     pub(crate) fn retracted(&self) -> BTreeSet<String> {
         self.partition.act.iter().map(|fact| fact.id.clone()).collect()
+    }
+
+    /// Facts that are gone for good: nothing says the same any more.
+    pub(crate) fn withdrawn(&self) -> BTreeSet<String> {
+        let gone = self.partition.act.iter().map(|fact| fact.id.clone());
+        gone.filter(|id| !self.successors.contains_key(id)).collect()
+    }
+
+    /// Retractions that are left for the next refresh, because successors may be on their way.
+    pub(crate) fn put_off(&self) -> Option<Retraction> {
+        let facts = &self.partition.deferred;
+        self.partition.deferred_reason.map(|reason| Retraction {
+            fact_ids: facts.iter().map(|fact| fact.id.clone()).collect(),
+            fact_texts: facts.iter().map(|fact| fact.text.clone()).collect(),
+            applied: false,
+            deferred_reason: Some(crate::models::show::word_of(&reason)),
+        })
+    }
+
+    /// Whether there is anything for the run to read besides what was taken back.
+    pub(crate) fn reads_something(&self) -> bool {
+        self.mode.effective == RefreshMode::Full
+            || self.window_count > 0
+            || !self.carried.is_empty()
+    }
+
+    /// Facts behind changes that a person declined; they are not offered again.
+    pub(crate) fn declined(&self) -> BTreeSet<String> {
+        let facts = |entry: &Guidance| match entry {
+            Guidance::Declined { fact_ids, .. } => fact_ids.clone(),
+            Guidance::Note { .. } => Vec::new(),
+        };
+        self.guidance.iter().flat_map(facts).collect()
+    }
+
+    /// The lower bound of the window as a moment.
+    pub(crate) fn after_at(&self) -> Option<Instant> {
+        self.after_seq.and(self.model.row.head.last_memory_seen_at)
+    }
+
+    /// The scope was changed since the document was written, so that everything in it is read.
+    pub(crate) fn reads_all_again(&self) -> bool {
+        let head = &self.model.row.head;
+        self.mode.effective == RefreshMode::Delta
+            && self.after_seq.is_none()
+            && head.last_refreshed_source_query.is_some()
     }
 }
 
@@ -88,7 +148,9 @@ pub(super) fn read(
         Ok(mode) => mode,
         Err(unreadable) => return Ok(Err(unreadable)),
     };
-    let cutoff_seq = store::banks::by_key(tx, bank)?.write_seq;
+    let of_bank = store::banks::by_key(tx, bank)?;
+    let settings = crate::settings::of_bank(tx, &of_bank)?.for_trigger(&model.trigger);
+    let cutoff_seq = of_bank.write_seq;
     let scope = Scope { up_to_seq: Some(cutoff_seq), ..search_scope(tx, bank, &model.scope)? };
     let newest = store::freshness::newest(tx, bank, Some(cutoff_seq))?;
     let newest = newest.within(&scope.types, &scope.tag_sets);
@@ -105,6 +167,12 @@ pub(super) fn read(
     let window =
         if delta { window(tx, bank, &window_scope, window_count, &carried)? } else { Vec::new() };
     let sees_sibling = may_read_models && sees_sibling(tx, bank, &model)?;
+    let successors = successors(
+        tx,
+        &Scope { up_to_seq: Some(cutoff_seq), ..search_scope(tx, bank, &model.scope)? },
+        &model,
+        &partition,
+    )?;
     let idle = plan_idle(&IdleInput {
         mode: mode.effective,
         scope_has_memory: newest.is_some(),
@@ -126,7 +194,12 @@ pub(super) fn read(
         guidance,
         origins,
         partition,
+        successors,
         cited_texts,
+        schema_changed: schema_changed(&model),
+        scope_words: scope_words(tx, &model)?,
+        settings,
+        cutoff_at: of_bank.last_memory_write_at,
         locks: locks.into_iter().map(|lock| lock.element).collect(),
         started_at: now,
         model,
@@ -247,22 +320,100 @@ fn window(
     Ok(found)
 }
 
-/// Whether the run may read another model that says something.
+/// For facts that were taken back, memories of the scope that state the same in the same words: the
+/// fact was entered again, and the document need not unsay it.
+fn successors(
+    tx: &ReadTx<'_>,
+    scope: &Scope,
+    model: &Loaded,
+    partition: &Partition,
+) -> store::Result<HashMap<String, Citation>> {
+    if partition.act.is_empty() {
+        return Ok(HashMap::new());
+    }
+    // What is entered again is written after the document was: it is among the newest.
+    let after_seq = model.row.head.last_memory_seen_seq;
+    let keys = store::reviews::newest_in(tx, &Scope { after_seq, ..scope.clone() }, READ_WHOLE)?;
+    let folded = |text: &str| domain::text::collapse_blanks(text).to_lowercase();
+    let said: HashMap<String, Memory> = memories::by_keys(tx, &keys)?
+        .into_iter()
+        .map(|memory| (folded(&memory.text), memory))
+        .collect();
+    let again = partition.act.iter().filter_map(|fact| {
+        let memory = said.get(&folded(&fact.text))?;
+        (memory.id.0 != fact.id).then(|| (fact.id.clone(), super::drafted::cite(memory)))
+    });
+    Ok(again.collect())
+}
+
+/// Whether the stored structured value was made by another schema than the present one.
+fn schema_changed(model: &Loaded) -> bool {
+    let (Some(schema), Some(evidence)) = (&model.trigger.response_schema, &model.evidence) else {
+        return false;
+    };
+    evidence.structured_output.is_some()
+        && evidence.structured_output_schema.as_ref()
+            != Some(&super::structured::schema_hash(&schema.0))
+}
+
+/// The scope in words, and that of the published version where it is another one.
+fn scope_words(tx: &ReadTx<'_>, model: &Loaded) -> store::Result<(String, Option<String>)> {
+    let now = words_of(&model.scope);
+    let head = &model.row.head;
+    if head.version == 0 {
+        return Ok((now, None));
+    }
+    let settings = match store::versions::get(tx, head.key, head.version) {
+        Ok(version) => version.settings,
+        Err(store::Error::NotFound { .. }) => return Ok((now, None)),
+        Err(error) => return Err(error),
+    };
+    let tags: Vec<String> = from_json(&settings["tags"]).unwrap_or_default();
+    let trigger = StatedTrigger::from_stored(&settings["trigger"]).0.effective();
+    let then = domain::scope::Scope::resolve(head.id.as_str(), &tags, &trigger);
+    let changed = !then.reads_same(&model.scope);
+    Ok((now, changed.then(|| words_of(&then))))
+}
+
+fn words_of(scope: &domain::scope::Scope) -> String {
+    let kinds = scope.fact_types.as_ref().map_or_else(String::new, |types| {
+        let words: Vec<&str> = types.iter().map(|kind| kind.word()).collect();
+        format!(", only {}", words.join(" and "))
+    });
+    let reach = match (&scope.tag_groups, scope.tags.as_deref()) {
+        (Some(_), _) => "a combination of tags".to_owned(),
+        (None, None | Some([])) => "all memories".to_owned(),
+        (None, Some(tags)) => format!("tags {} ({})", tags.join(", "), scope.tags_match.word()),
+    };
+    reach + &kinds
+}
+
+/// Whether the run may read another model that says something: by the very rule of the tool.
 fn sees_sibling(tx: &ReadTx<'_>, bank: BankKey, model: &Loaded) -> store::Result<bool> {
     if model.scope.exclude_mental_models {
         return Ok(false);
     }
-    let (others, _) = store::models::list(tx, bank, &store::tag_sets::TagSets::All, None, 1000)?;
-    Ok(others.iter().any(|other| {
-        other.version > 0 && !model.scope.exclude_mental_model_ids.contains(&other.id.0)
-    }))
+    let scope = run_scope(&model.scope);
+    let excluded: Vec<ModelId> =
+        model.scope.exclude_mental_model_ids.iter().cloned().map(ModelId).collect();
+    crate::reflect::any_model_visible(tx, bank, &scope, &excluded)
+}
+
+/// The scope of a model as the loop takes it.
+pub(crate) fn run_scope(scope: &domain::scope::Scope) -> RunScope {
+    RunScope {
+        tags: TagSet::new(scope.tags.iter().flatten()),
+        tags_match: scope.tags_match,
+        tag_groups: scope.tag_groups.clone().unwrap_or_default(),
+        ..RunScope::default()
+    }
 }
 
 /// Types of memories, for counts by type.
-pub(super) fn by_type<'a>(kinds: impl Iterator<Item = &'a str>) -> serde_json::Value {
-    let mut counts: std::collections::BTreeMap<&str, u32> = std::collections::BTreeMap::new();
+pub(super) fn by_type<'a>(kinds: impl Iterator<Item = &'a str>) -> BTreeMap<String, u32> {
+    let mut counts = BTreeMap::new();
     for kind in kinds {
-        *counts.entry(kind).or_default() += 1;
+        *counts.entry(kind.to_owned()).or_default() += 1;
     }
-    crate::models::loaded::to_json(&counts)
+    counts
 }

@@ -3,9 +3,10 @@
 
 use super::drafted::Drafted;
 use super::plan::{Plan, by_type};
-use crate::models::loaded::to_json;
-use crate::models::show::word_of;
+use crate::models::loaded::{from_json, to_json};
+use crate::models::show::{warning, word_of};
 use crate::report::Report;
+use crate::view::refresh::{FactCounts, RefreshRunView, RunWindow};
 use domain::model::{LastRun, RunWarning};
 use domain::refresh::{FailureReason, FallbackReason, Outcome};
 use domain::trigger::RefreshMode;
@@ -16,8 +17,8 @@ use store::runs::{self, RefreshRun};
 use store::versions::Actor;
 use store::{BankKey, ModelKey, WriteTx};
 
-/// Records kept for each model (README 56).
-const KEPT: u32 = 200;
+/// Records kept for each model where the bank's setting is not known.
+pub(super) const KEPT: u32 = 200;
 /// Longest failure pause in hours (mental-models 12.5).
 const LONGEST_PAUSE: u32 = 24;
 
@@ -50,8 +51,13 @@ impl Ending {
         }
     }
 
+    /// How long the run took until `now`.
+    pub(super) fn duration_ms(&self, now: Instant) -> u32 {
+        u32::try_from((now - self.started_at).num_milliseconds()).unwrap_or(0)
+    }
+
     /// Why the mode is not simply the trigger's, or why its edits were refused.
-    fn fallback(&self) -> Option<FallbackReason> {
+    pub(super) fn fallback(&self) -> Option<FallbackReason> {
         match self.failure {
             Some(FailureReason::DeltaOpsFailed) => Some(FallbackReason::DeltaOpsFailed),
             Some(FailureReason::DeltaOpsAllSkipped) => Some(FallbackReason::DeltaOpsAllSkipped),
@@ -66,8 +72,9 @@ pub(super) fn pause(streak: u32) -> chrono::Duration {
     chrono::Duration::hours(i64::from(hours.clamp(1, LONGEST_PAUSE)))
 }
 
-/// Who set a run going, by the first of its causes.
-pub(super) fn actor(causes: &[String]) -> Actor {
+/// Who set a run going, by the first of its operation's causes.
+pub(super) fn actor(operation: Option<&Operation>) -> Actor {
+    let causes = operation.map(|operation| operation.triggered_by.as_slice()).unwrap_or_default();
     match causes.first().map(String::as_str) {
         Some("after_consolidation") => Actor::AfterConsolidation,
         Some("after_deletion") => Actor::AfterDeletion,
@@ -79,13 +86,13 @@ pub(super) fn actor(causes: &[String]) -> Actor {
 /// The column `last_run`: the domain's shape, and the report of a failure beside it.
 pub(super) fn last_run(
     ending: &Ending,
-    operation: &Operation,
+    operation: Option<&Operation>,
     warnings: &[RunWarning],
     trace: Option<Value>,
     now: Instant,
 ) -> Value {
     let mut value = to_json(&LastRun {
-        operation_id: Some(operation.id.clone()),
+        operation_id: operation.map(|operation| operation.id.clone()),
         started_at: ending.started_at,
         finished_at: now,
         requested_mode: ending.requested,
@@ -115,32 +122,35 @@ pub(super) fn details(ending: &Ending) -> Value {
 }
 
 /// What a run could read.
-pub(super) fn window(plan: &Plan) -> Value {
-    json!({
-        "after_seq": plan.after_seq,
-        "cutoff_seq": plan.cutoff_seq,
-        "watermark_seq": plan.newest.map(|mark| mark.seq),
-        "memories": plan.window_count,
-    })
+pub(super) fn window(plan: &Plan) -> RunWindow {
+    let seq = |seq: i64| u32::try_from(seq).unwrap_or(u32::MAX);
+    RunWindow {
+        created_after: plan.after_at(),
+        created_before: plan.cutoff_at,
+        watermark: plan.newest.map(|mark| mark.at),
+        after_seq: plan.after_seq.map(seq),
+        cutoff_seq: Some(seq(plan.cutoff_seq)),
+        watermark_seq: plan.newest.map(|mark| seq(mark.seq)),
+        memories: plan.window_count,
+    }
 }
 
-/// The row of a run.
+/// The row of a run, without its trace.
 pub(super) fn refresh_run(
     id: &RunId,
     ending: &Ending,
-    operation: &Operation,
-    middle: Option<(&Plan, &Drafted)>,
-    trace: Option<Value>,
+    operation: Option<&Operation>,
+    plan: Option<&Plan>,
+    drafted: Option<&Drafted>,
     now: Instant,
 ) -> RefreshRun {
-    let (plan, drafted) = middle.unzip();
     let used = drafted.map(|drafted| by_type(drafted.used.iter().map(|c| c.kind.as_str())));
     RefreshRun {
         id: id.clone(),
         model: plan.map_or(ModelKey(0), |plan| plan.model.key()),
-        operation: Some(operation.id.clone()),
-        trigger_causes: operation.triggered_by.clone(),
-        dry_run: false,
+        operation: operation.map(|operation| operation.id.clone()),
+        trigger_causes: operation.map(|op| op.triggered_by.clone()).unwrap_or_default(),
+        dry_run: operation.is_none(),
         requested_mode: stored_mode(ending.requested),
         effective_mode: Some(stored_mode(ending.effective)),
         mode_fallback_reason: ending.fallback().map(|reason| word_of(&reason)),
@@ -148,19 +158,65 @@ pub(super) fn refresh_run(
         failure_reason: ending.failure.map(|reason| word_of(&reason)),
         report: ending.report.as_ref().map(to_json),
         scope: plan.map_or_else(|| json!({}), |plan| to_json(&plan.model.scope)),
-        window: plan.map_or_else(|| json!({}), window),
+        window: plan.map_or_else(|| json!({}), |plan| to_json(&window(plan))),
         facts_retrieved: drafted.map_or_else(|| json!({}), |drafted| to_json(&drafted.retrieved)),
-        facts_used: used.unwrap_or_else(|| json!({})),
+        facts_used: used.map_or_else(|| json!({}), |used| to_json(&used)),
         ops: drafted.map(Drafted::counts).unwrap_or_default(),
-        usage: drafted.map_or_else(|| json!({}), |drafted| to_json(&drafted.usage)),
+        usage: drafted.map_or_else(|| json!({}), usage),
         warnings: drafted.map_or_else(|| json!([]), |drafted| to_json(&drafted.warnings)),
         version: ending.version,
         proposal: ending.proposal.clone(),
-        trace,
+        trace: None,
         result: None,
         skip_count: None,
         started_at: ending.started_at,
         finished_at: now,
+    }
+}
+
+/// Tokens in all, and of every call with the time it waited and the time until its first token: they
+/// are kept for runs that keep no trace.
+fn usage(drafted: &Drafted) -> Value {
+    let mut usage = to_json(&drafted.usage);
+    if let (Some(usage), Some(calls)) = (usage.as_object_mut(), drafted.trace.get("llm_calls")) {
+        usage.insert("calls".to_owned(), calls.clone());
+    }
+    usage
+}
+
+/// A row as screens show it.
+pub(super) fn view(row: RefreshRun) -> RefreshRunView {
+    let counts = |value: &Value| from_json(value).unwrap_or_default();
+    let warnings: Vec<RunWarning> = from_json(&row.warnings).unwrap_or_default();
+    RefreshRunView {
+        can_be_kept: row.result.as_ref().is_some_and(super::dry::can_be_kept),
+        id: row.id,
+        operation: row.operation,
+        triggered_by: row.trigger_causes,
+        dry_run: row.dry_run,
+        requested_mode: row.requested_mode.word().to_owned(),
+        effective_mode: row.effective_mode.map(|mode| mode.word().to_owned()),
+        mode_fallback_reason: row.mode_fallback_reason,
+        outcome: row.outcome,
+        failure_reason: row.failure_reason,
+        report: row.report.as_ref().and_then(from_json),
+        window: from_json(&row.window).unwrap_or_default(),
+        facts: FactCounts {
+            retrieved: counts(&row.facts_retrieved),
+            used: counts(&row.facts_used),
+        },
+        ops_applied: row.ops[0],
+        ops_noop: row.ops[1],
+        ops_skipped: row.ops[2],
+        calls: row.usage.get("calls").and_then(from_json).unwrap_or_default(),
+        usage: from_json(&row.usage).unwrap_or_default(),
+        warnings: warnings.into_iter().map(warning).collect(),
+        version: row.version,
+        proposal: row.proposal,
+        trace: row.trace.map(Json),
+        skip_count: row.skip_count,
+        started_at: row.started_at,
+        finished_at: row.finished_at,
     }
 }
 
@@ -172,8 +228,13 @@ fn stored_mode(mode: RefreshMode) -> runs::RefreshMode {
 }
 
 /// Adds a row and lets the oldest go.
-pub(super) fn add(tx: &WriteTx<'_>, bank: BankKey, row: &RefreshRun) -> store::Result<()> {
+pub(super) fn add(
+    tx: &WriteTx<'_>,
+    bank: BankKey,
+    row: &RefreshRun,
+    kept: u32,
+) -> store::Result<()> {
     runs::add_refresh(tx, bank, row)?;
-    runs::trim_refreshes(tx, row.model, KEPT)?;
+    runs::trim_refreshes(tx, row.model, kept)?;
     Ok(())
 }

@@ -1,20 +1,97 @@
 //! A finished run handed to a person: its operations over the published document, and what the run
 //! read and knew, so that nothing is worked out again when it is decided.
 
-use super::EXTRACTIVE;
-use super::commit::Finish;
+use super::finish::Finish;
+use super::record::Ending;
+use super::{EXTRACTIVE, trace};
 use crate::Result;
 use crate::models::loaded::{Loaded, to_json};
-use crate::models::proposals::convert::RunRecord;
+use crate::models::proposals::convert::{RunRecord, same_word};
 use crate::models::proposals::make::{NewProposal, propose};
 use domain::document::{Document, reconcile};
-use domain::model::CarryOver;
+use domain::model::{CarryOver, Citation, RunWarning};
 use domain::proposal::{Derived, Granularity, ProposalOp, RunFacts, derive_ops, rebase};
 use domain::refresh::{ClockEvent, Outcome};
-use domain::trigger::RefreshMode;
+use domain::{OperationId, ProposalId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use store::proposals::{ProposalOrigin, ProposalReason};
-use store::{BankKey, WriteTx};
+use store::{BankKey, ModelKey, WriteTx};
+
+/// A result as a proposal holds it, whole and apart from any file: what a dry run keeps.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Package {
+    pub(super) reason: String,
+    pub(super) origin: String,
+    pub(super) granularity: Granularity,
+    pub(super) base_version: u32,
+    pub(super) base: Document,
+    pub(super) candidate: Document,
+    pub(super) ops: Vec<ProposalOp>,
+    pub(super) run: RunRecord,
+    pub(super) watermark_seq: Option<i64>,
+    pub(super) scope: Value,
+    pub(super) source_query: String,
+    pub(super) settings: Value,
+    pub(super) facts: Vec<Citation>,
+    pub(super) structured_output: Option<Value>,
+    pub(super) trace: Value,
+    pub(super) usage: Value,
+    pub(super) warnings: Vec<RunWarning>,
+}
+
+impl Package {
+    /// The proposal of it.
+    pub(super) fn proposal(
+        self,
+        id: ProposalId,
+        model: ModelKey,
+        operation: Option<OperationId>,
+    ) -> NewProposal {
+        NewProposal {
+            id,
+            model,
+            reason: same_word(&self.reason).unwrap_or(ProposalReason::ReviewManual),
+            origin: same_word(&self.origin).unwrap_or(ProposalOrigin::Delta),
+            granularity: self.granularity,
+            base_version: self.base_version,
+            base: self.base,
+            candidate: self.candidate,
+            ops: self.ops,
+            run: self.run,
+            watermark_seq: self.watermark_seq,
+            scope: self.scope,
+            source_query: self.source_query,
+            settings: self.settings,
+            facts: self.facts,
+            structured_output: self.structured_output,
+            trace: self.trace,
+            usage: self.usage,
+            warnings: self.warnings,
+            operation,
+        }
+    }
+
+    /// The same result over a document that moved since. What no longer fits is in conflict.
+    pub(super) fn moved_to(mut self, version: u32, document: &Document) -> Self {
+        if self.base == *document {
+            self.base_version = version;
+            return self;
+        }
+        if self.granularity == Granularity::Whole {
+            // All or nothing: the candidate is taken as it is, or not.
+            self.candidate = reconcile(document, self.candidate);
+        } else {
+            let moved = rebase(&self.ops, &self.base, document, &BTreeSet::new());
+            self.ops = moved.ops;
+            self.candidate = moved.candidate;
+        }
+        self.base = document.clone();
+        self.base_version = version;
+        self
+    }
+}
 
 impl Finish {
     pub(super) fn propose(
@@ -24,26 +101,35 @@ impl Finish {
         fresh: &Loaded,
         reason: ProposalReason,
         carried: Vec<CarryOver>,
+        ending: &Ending,
     ) -> Result<()> {
-        let (granularity, ops, candidate) = self.for_review(fresh);
-        let origin = match self.plan.mode.effective {
-            RefreshMode::Full => ProposalOrigin::Full,
-            RefreshMode::Delta if self.drafted.facts().is_empty() => ProposalOrigin::Retraction,
-            RefreshMode::Delta => ProposalOrigin::Delta,
-        };
         let mut model = fresh.clone();
         let event = ClockEvent::Proposed { cutoff_seq: self.plan.cutoff_seq };
         self.did_well(&mut model, Outcome::ProposalCreated, event);
-        model.row.last_run = Some(self.last_run(Outcome::ProposalCreated));
+        model.row.last_run = Some(self.last_run(ending));
         let expected = model.row.head.version;
         store::models::save(tx, &model.row, expected, self.now)?;
-        let new = NewProposal {
-            id: self.proposal.clone(),
-            model: fresh.key(),
-            reason,
-            origin,
+        let package = self.package(fresh, reason, carried, ending);
+        let operation = self.operation.as_ref().map(|operation| operation.id.clone());
+        let new = package.proposal(self.proposal.clone(), fresh.key(), operation);
+        propose(tx, bank, new, self.now)?;
+        Ok(())
+    }
+
+    /// The result over the published document, for a person to decide.
+    pub(super) fn package(
+        &self,
+        fresh: &Loaded,
+        reason: ProposalReason,
+        carried: Vec<CarryOver>,
+        ending: &Ending,
+    ) -> Package {
+        let (granularity, ops, candidate) = self.for_review(fresh);
+        Package {
+            reason: reason.word().to_owned(),
+            origin: self.origin().word().to_owned(),
             granularity,
-            base_version: expected,
+            base_version: fresh.row.head.version,
             base: fresh.document.clone(),
             candidate,
             ops,
@@ -54,13 +140,10 @@ impl Finish {
             settings: self.plan.model.settings(),
             facts: self.drafted.used.clone(),
             structured_output: self.structured.clone(),
-            trace: self.drafted.trace.clone(),
+            trace: trace::stored(&self.whole_trace(ending)),
             usage: to_json(&self.drafted.usage),
             warnings: self.drafted.warnings.clone(),
-            operation: Some(self.operation.id.clone()),
-        };
-        propose(tx, bank, new, self.now)?;
-        Ok(())
+        }
     }
 
     /// The operations that a person decides, and what they make of the published document.
@@ -105,7 +188,11 @@ impl Finish {
             after_seq: self.plan.after_seq,
             cutoff_seq: self.plan.cutoff_seq,
             facts_read: self.drafted.retrieved.values().sum(),
-            triggered_by: self.operation.triggered_by.clone(),
+            triggered_by: self
+                .operation
+                .as_ref()
+                .map(|operation| operation.triggered_by.clone())
+                .unwrap_or_default(),
             extractive: self.drafted.extractive,
             text: if self.drafted.extractive {
                 EXTRACTIVE.to_owned()

@@ -2,16 +2,81 @@
 //! text by one call and one correction. Without a language model there is none.
 
 use crate::events::NoSink;
+use crate::models::loaded::Loaded;
 use crate::reflect::caller::Caller;
 use crate::reflect::structured;
 use crate::report::fault;
 use crate::{Engine, Result};
 use domain::Json;
 use domain::schema::check_response_schema;
+use domain::trace::LlmCallRecord;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
+/// What came of an extraction, with the calls that it took.
+pub(crate) struct Extracted {
+    /// The value, or why there is none: `structured_output_failed`.
+    pub(crate) value: Result<Json>,
+    /// Every request.
+    pub(crate) calls: Vec<LlmCallRecord>,
+}
+
+/// Names a schema, so that a stored value tells which one made it.
+pub(crate) fn schema_hash(schema: &Value) -> String {
+    use std::fmt::Write as _;
+    let digest = Sha256::digest(schema.to_string().as_bytes());
+    digest[..16].iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// The name of a model's present schema; none without one.
+pub(crate) fn name_of_schema(model: &Loaded) -> Option<String> {
+    model.trigger.response_schema.as_ref().map(|schema| schema_hash(&schema.0))
+}
+
 /// Extracts the fields of a schema from a text.
+///
+/// # Errors
+/// `cancelled` alone; everything else is an [`Extracted`].
+pub(crate) async fn extract_traced(
+    engine: &Engine,
+    schema: &Value,
+    content: &str,
+    urgency: llm::Urgency,
+    cancel: &CancellationToken,
+) -> Result<Extracted> {
+    let failed = |why: &str| Extracted {
+        value: Err(fault("structured_output_failed").detail(why).into()),
+        calls: Vec::new(),
+    };
+    let Ok(checked) = check_response_schema(schema) else {
+        return Ok(failed("the stored schema cannot be used"));
+    };
+    let Some(chosen) = crate::reflect::provider(engine).await? else {
+        return Ok(failed("there is no language model to extract it"));
+    };
+    let mut sink = NoSink;
+    let mut caller = Caller {
+        engine,
+        provider: chosen.provider,
+        sink: &mut sink,
+        cancel: cancel.clone(),
+        urgency,
+        calls: Vec::new(),
+    };
+    let value = structured::extract(&mut caller, &checked, content, structured::LIMIT).await?;
+    let why = match value {
+        Ok(Some(value)) => return Ok(Extracted { value: Ok(Json(value)), calls: caller.calls }),
+        Ok(None) => "nothing in the text matches the schema".to_owned(),
+        Err(error) => error.message,
+    };
+    Ok(Extracted { calls: caller.calls, ..failed(&why) })
+}
+
+/// Extracts the fields of a schema from a text, for a person who waits.
 ///
 /// # Errors
 /// `structured_output_failed`, `cancelled`.
@@ -21,25 +86,5 @@ pub(crate) async fn extract(
     content: &str,
     cancel: &CancellationToken,
 ) -> Result<Json> {
-    let failed = |why: &str| fault("structured_output_failed").detail(why);
-    let Ok(checked) = check_response_schema(schema) else {
-        return Err(failed("the stored schema cannot be used").into());
-    };
-    let Some(chosen) = crate::reflect::provider(engine).await? else {
-        return Err(failed("there is no language model to extract it").into());
-    };
-    let mut sink = NoSink;
-    let mut caller = Caller {
-        engine,
-        provider: chosen.provider,
-        sink: &mut sink,
-        cancel: cancel.clone(),
-        urgency: llm::Urgency::Background,
-        calls: Vec::new(),
-    };
-    match structured::extract(&mut caller, &checked, content, structured::LIMIT).await? {
-        Ok(Some(value)) => Ok(Json(value)),
-        Ok(None) => Err(failed("nothing in the text matches the schema").into()),
-        Err(error) => Err(failed(&error.message).into()),
-    }
+    extract_traced(engine, schema, content, llm::Urgency::Asked, cancel).await?.value
 }
