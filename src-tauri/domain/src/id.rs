@@ -47,6 +47,8 @@ ids! {
     DocumentId,
     /// A mental model: a slug of lower-case letters, digits and hyphens, unique in its bank.
     ModelId,
+    /// A folder or page of the knowledge base (`kf-` or `kp-` and 32 hex digits).
+    NodeId,
     /// A memory (UUIDv7).
     MemoryId,
     /// A chunk of a document (UUIDv7 of the document and the chunk's number).

@@ -27,8 +27,10 @@ pub mod id;
 pub mod json;
 pub mod memory;
 pub mod model;
+pub mod page;
 pub mod proposal;
 pub mod provenance;
+pub mod published;
 pub mod reflect;
 pub mod refresh;
 pub mod retract;
@@ -51,7 +53,7 @@ pub mod trigger;
 pub use cache::CacheTag;
 pub use fault::FieldFault;
 pub use id::{
-    BankId, ChunkId, DirectiveId, DocumentId, EndpointId, LlmRequestId, MemoryId, ModelId,
+    BankId, ChunkId, DirectiveId, DocumentId, EndpointId, LlmRequestId, MemoryId, ModelId, NodeId,
     OperationId, ProposalId, RunId,
 };
 pub use json::Json;

@@ -154,8 +154,12 @@ impl Provenance {
     pub fn after_draft(&self, draft: &Document, person_blocks: &[String], version: u32) -> Self {
         let mut next = self.clone();
         for id in person_blocks {
-            let sources = next.sources(id).cloned().unwrap_or_default();
-            next.0.insert(id.clone(), by_person(sources, version));
+            let before = next.0.get(id);
+            let sources = before.map(|origin| origin.sources.clone()).unwrap_or_default();
+            // The change that the person took up or reworded stays the one that wrote the block.
+            let op_id = before.filter(|origin| origin.version == version);
+            let op_id = op_id.and_then(|origin| origin.op_id.clone());
+            next.0.insert(id.clone(), BlockOrigin { op_id, ..by_person(sources, version) });
         }
         next.limited_to(draft)
     }

@@ -4,7 +4,7 @@ mod generate;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use domain::delta::{OpKind, OpStatus, keep_locked};
+use domain::delta::{OpKind, OpStatus, Rules, changes_locked, keep_locked};
 use domain::diff::{DiffKind, OpEffect, WordKind, structural, word_diff};
 use domain::document::{Document, parse, reconcile};
 use domain::proposal::{
@@ -13,7 +13,7 @@ use domain::proposal::{
     record_ops,
 };
 use domain::provenance::Provenance;
-use generate::{calm_text, run, seeds, wild_text};
+use generate::{calm_text, run, run_under, seeds, wild_text};
 use proptest::prelude::*;
 
 fn config() -> ProptestConfig {
@@ -337,6 +337,7 @@ proptest! {
             .collect();
         let kept = keep_locked(&base, &candidate, &locks);
         prop_assert!(parse(&kept.render()).same_shape(&kept));
+        prop_assert!(!changes_locked(&base, &kept, &locks));
         for section in &base.sections {
             let whole = locks.contains(&section.id);
             for block in section.blocks.iter().filter(|b| whole || locks.contains(&b.id)) {
@@ -352,6 +353,17 @@ proptest! {
         }
         let ids: BTreeSet<_> = kept.blocks().map(|b| &b.id).collect();
         prop_assert_eq!(ids.len(), kept.blocks().count());
+    }
+
+    #[test]
+    fn operations_leave_what_is_locked(text in calm_text(), seeds in seeds(10), mask in any::<u32>()) {
+        let base = parse(&text);
+        let ids = base.blocks().map(|block| &block.id).chain(base.sections.iter().map(|s| &s.id));
+        let picked = ids.enumerate().filter(|(at, _)| (mask >> (at % 32)) & 1 == 1);
+        let locks: HashSet<String> = picked.map(|(_, id)| id.clone()).collect();
+        let rules = Rules { locks: locks.clone(), ..Rules::default() };
+        let applied = run_under(&base, &seeds, &rules);
+        prop_assert!(!changes_locked(&base, &applied.document, &locks), "{:?}", applied.results);
     }
 
     #[test]

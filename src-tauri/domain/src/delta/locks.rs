@@ -29,6 +29,25 @@ pub fn keep_locked(base: &Document, candidate: &Document, locks: &HashSet<String
     restore_bytes(editor.finish(), base, locks)
 }
 
+/// Whether a locked element of the base is gone, elsewhere or of another text in the candidate. What
+/// was put beside it does not matter.
+#[must_use]
+pub fn changes_locked(base: &Document, candidate: &Document, locks: &HashSet<String>) -> bool {
+    base.sections.iter().any(|section| {
+        let whole = locks.contains(&section.id);
+        let heading_moved = || {
+            let now = candidate.section(&section.id);
+            now.is_none_or(|now| now.raw != section.raw || now.level != section.level)
+        };
+        let is_other = |block: &Block| {
+            let now = candidate.block(&block.id);
+            now.is_none_or(|(owner, now)| now.text != block.text || owner.id != section.id)
+        };
+        let mut locked = section.blocks.iter().filter(|block| whole || locks.contains(&block.id));
+        (whole && section.level > 0 && heading_moved()) || locked.any(is_other)
+    })
+}
+
 /// An empty section under its old heading, behind the nearest section before it that is still there.
 fn bring_back(editor: &mut Editor, base: &Document, at: usize) {
     let section = &base.sections[at];

@@ -14,7 +14,7 @@ mod text;
 
 pub(crate) use apply::record as recorded;
 pub use apply::{Applied, Batch, Rules, apply_operations};
-pub use locks::keep_locked;
+pub use locks::{changes_locked, keep_locked};
 pub use op::{CitedOp, Claim, DeltaOp, InvalidOp, OpKind, ParsedOp};
 pub use parse::{Answer, Unreadable, parse_operations};
 pub use read::{read_op, read_ops};

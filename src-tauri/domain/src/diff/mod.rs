@@ -1,9 +1,11 @@
 //! What differs between two texts of a document: as a unified diff of lines, as a list of changed
 //! elements, and word by word. Computed on request, never stored; nothing here judges a change.
 
+mod json;
 mod structural;
 mod words;
 
+pub use json::{JsonChange, json_changes};
 pub use structural::{DiffEntry, DiffKind, OpEffect, structural};
 pub use words::{WordChange, WordKind, word_diff};
 

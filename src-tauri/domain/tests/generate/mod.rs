@@ -122,12 +122,17 @@ pub(crate) fn seeds(most: usize) -> impl Strategy<Value = Vec<Seed>> {
 
 /// Turns seeds into operations on the document as it stands when each is applied.
 pub(crate) fn run(base: &Document, seeds: &[Seed]) -> Applied {
+    run_under(base, seeds, &Rules::default())
+}
+
+/// The same under rules.
+pub(crate) fn run_under(base: &Document, seeds: &[Seed], rules: &Rules) -> Applied {
     let mut batch = Batch::new(base);
     for (at, seed) in seeds.iter().enumerate() {
         let op = seed.op(batch.document());
         let fact = format!("fact-{}", at % 5);
         let cited = CitedOp { op, evidence: vec![fact], claims: Vec::new() };
-        batch.apply(&ParsedOp::list([cited]), &Rules::default());
+        batch.apply(&ParsedOp::list([cited]), rules);
     }
     batch.finish()
 }
