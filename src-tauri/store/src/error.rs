@@ -39,6 +39,8 @@ pub enum Thing {
     Endpoint,
     /// An embedder.
     Embedder,
+    /// A folder or page of the knowledge base.
+    Node,
 }
 
 impl Thing {
@@ -60,6 +62,7 @@ impl Thing {
             Self::LlmRequest => "llm_request",
             Self::Endpoint => "endpoint",
             Self::Embedder => "embedder",
+            Self::Node => "node",
         }
     }
 }
@@ -84,6 +87,18 @@ pub enum Error {
         /// The id that was given.
         id: String,
     },
+    /// The folder holds a node of this name already.
+    #[error("the folder holds \"{name}\" already")]
+    NameTaken {
+        /// The name that was given.
+        name: String,
+    },
+    /// The parent that was given is no folder of the bank.
+    #[error("the parent is not a folder of this bank")]
+    BadParent,
+    /// A folder would lie inside itself.
+    #[error("a folder cannot lie inside itself")]
+    Cycle,
     /// Another process holds the data folder.
     #[error("another process has the data folder {} open", folder.display())]
     DataFolderInUse {

@@ -39,6 +39,8 @@ keys! {
     EntityKey,
     /// Key of a mental model.
     ModelKey,
+    /// Key of a folder or page of the knowledge base.
+    NodeKey,
     /// Key of a proposal.
     ProposalKey,
     /// Key of an operation.

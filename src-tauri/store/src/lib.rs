@@ -17,6 +17,7 @@ pub mod entities;
 mod error;
 pub mod freshness;
 mod header;
+pub mod kb;
 mod keys;
 pub mod links;
 pub mod llm_requests;
@@ -41,7 +42,7 @@ pub mod versions;
 pub use error::{Error, Result, Thing};
 pub use keys::{
     BankKey, ChunkKey, DocumentKey, EmbedderKey, EndpointKey, EntityKey, MemoryKey, ModelKey,
-    OperationKey, ProposalKey, TagSetKey,
+    NodeKey, OperationKey, ProposalKey, TagSetKey,
 };
 pub use notice::Notice;
 pub use store::{BACKUP_FOLDER, CommitPoint, FILE_NAME, Moment, Options, Store};

@@ -406,6 +406,22 @@ pub fn list_refreshes(tx: &ReadTx<'_>, model: ModelKey, limit: u32) -> Result<Ve
     )
 }
 
+/// Adds a warning to the newest record of an operation's refresh.
+pub fn warn_refresh(
+    tx: &WriteTx<'_>,
+    model: ModelKey,
+    operation: &OperationId,
+    warning: &Value,
+) -> Result<()> {
+    tx.run(
+        "UPDATE refresh_run SET warnings = json_insert(warnings, '$[#]', json(?3))
+         WHERE id = (SELECT id FROM refresh_run WHERE model_id = ?1 AND operation_uid = ?2
+                     ORDER BY id DESC LIMIT 1)",
+        (model, operation.as_str(), row::text(warning)?),
+    )?;
+    Ok(())
+}
+
 /// Removes the oldest records of a model beyond `kept`; gives the number.
 pub fn trim_refreshes(tx: &WriteTx<'_>, model: ModelKey, kept: u32) -> Result<usize> {
     tx.run(

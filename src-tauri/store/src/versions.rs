@@ -1,5 +1,5 @@
-//! Versions: the immutable, numbered states of a model's document. Rows are added, pinned and
-//! trimmed, never changed.
+//! Versions: the immutable, numbered states of a model's document. Rows are added, pinned,
+//! noted on and trimmed; what they say of the document never changes.
 
 use domain::time::to_millis;
 use domain::{CacheTag, Instant, OperationId, ProposalId};
@@ -253,4 +253,61 @@ pub fn set_pinned(
 /// removed.
 pub fn trim(tx: &WriteTx<'_>, model: ModelKey, previous: u32) -> Result<usize> {
     tx.run(include_str!("../sql/version_trim.sql"), (model, previous))
+}
+
+/// Writes a person's words about a version, or takes them away.
+///
+/// # Errors
+/// `NotFound`.
+pub fn set_note(
+    tx: &WriteTx<'_>,
+    bank: BankKey,
+    model: ModelKey,
+    version: u32,
+    note: Option<&str>,
+) -> Result<()> {
+    let n = tx.run(
+        "UPDATE model_version SET note = ?3 WHERE model_id = ?1 AND version = ?2",
+        (model, version, note),
+    )?;
+    if n == 0 {
+        return Err(Error::not_found(Thing::Version, version.to_string()));
+    }
+    tx.changed(bank, CacheTag::Versions, None)
+}
+
+/// Keeps, with a version just added, the size of its change and the origins of its blocks.
+pub fn set_details(
+    tx: &WriteTx<'_>,
+    model: ModelKey,
+    version: u32,
+    change: &Value,
+    origins: &Value,
+) -> Result<()> {
+    tx.run(
+        "UPDATE model_version SET change = ?3, block_origins = ?4
+         WHERE model_id = ?1 AND version = ?2",
+        (model, version, row::text(change)?, row::text(origins)?),
+    )?;
+    Ok(())
+}
+
+/// Sizes of the changes of a model's versions, by number; a version without one is left out.
+pub fn changes(tx: &ReadTx<'_>, model: ModelKey) -> Result<Vec<(u32, Value)>> {
+    tx.list(
+        "SELECT version, change FROM model_version
+         WHERE model_id = ?1 AND change IS NOT NULL ORDER BY version",
+        [model],
+        |r| Ok((row::count(r, 0)?, row::json(r, 1)?)),
+    )
+}
+
+/// The origins of a version's blocks as they were when it was published, if they were kept.
+pub fn origins(tx: &ReadTx<'_>, model: ModelKey, version: u32) -> Result<Option<Value>> {
+    let found = tx.find(
+        "SELECT block_origins FROM model_version WHERE model_id = ?1 AND version = ?2",
+        (model, version),
+        |r| row::json_opt(r, 0),
+    )?;
+    Ok(found.flatten())
 }

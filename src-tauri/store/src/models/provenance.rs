@@ -267,6 +267,22 @@ pub fn unlock(tx: &WriteTx<'_>, model: ModelKey, kind: LockKind, element: &str) 
     Ok(())
 }
 
+/// Removes the locks whose element is in neither list, since a lock goes with its element.
+pub fn keep_locks(
+    tx: &WriteTx<'_>,
+    model: ModelKey,
+    blocks: &[&str],
+    sections: &[&str],
+) -> Result<()> {
+    tx.run(
+        "DELETE FROM block_lock WHERE model_id = ?1
+           AND NOT (kind = 'block' AND element_id IN (SELECT value FROM json_each(?2)))
+           AND NOT (kind = 'section' AND element_id IN (SELECT value FROM json_each(?3)))",
+        (model, row::text(blocks)?, row::text(sections)?),
+    )?;
+    Ok(())
+}
+
 row::words! {
     /// How the published file stands.
     PublishState {
@@ -294,24 +310,41 @@ pub struct PublishTarget {
     pub state: PublishState,
     /// Why it could not be written.
     pub error: Option<String>,
+    /// When this row was last written; set by the store.
+    pub updated_at: Instant,
+}
+
+const TARGET: &str = "path, front_matter, last_hash, last_version, state, error, updated_at";
+
+fn read_target(r: &rusqlite::Row<'_>) -> rusqlite::Result<PublishTarget> {
+    Ok(PublishTarget {
+        path: r.get(0)?,
+        front_matter: r.get(1)?,
+        last_hash: r.get(2)?,
+        last_version: r.get::<_, Option<i64>>(3)?.and_then(|v| u32::try_from(v).ok()),
+        state: r.get(4)?,
+        error: r.get(5)?,
+        updated_at: row::at(r, 6)?,
+    })
 }
 
 /// The target of a model, if it has one.
 pub fn publish_target(tx: &ReadTx<'_>, model: ModelKey) -> Result<Option<PublishTarget>> {
     tx.find(
-        "SELECT path, front_matter, last_hash, last_version, state, error FROM publish_target
-         WHERE model_id = ?1",
+        &format!("SELECT {TARGET} FROM publish_target WHERE model_id = ?1"),
         [model],
-        |r| {
-            Ok(PublishTarget {
-                path: r.get(0)?,
-                front_matter: r.get(1)?,
-                last_hash: r.get(2)?,
-                last_version: r.get::<_, Option<i64>>(3)?.and_then(|v| u32::try_from(v).ok()),
-                state: r.get(4)?,
-                error: r.get(5)?,
-            })
-        },
+        read_target,
+    )
+}
+
+/// The models of all banks that are published to a file.
+pub fn published(tx: &ReadTx<'_>) -> Result<Vec<(ModelKey, PublishTarget)>> {
+    tx.list(
+        &format!(
+            "SELECT /* whole file */ {TARGET}, model_id FROM publish_target ORDER BY model_id"
+        ),
+        [],
+        |r| Ok((r.get(7)?, read_target(r)?)),
     )
 }
 

@@ -396,6 +396,7 @@ async fn locks_targets_vectors_and_deletion() {
                 last_version: Some(2),
                 state: PublishState::ChangedOutside,
                 error: None,
+                updated_at: t(2),
             };
             provenance::set_publish_target(tx, key, Some(&target), t(2))?;
             assert_eq!(provenance::publish_target(tx, key)?, Some(target));
