@@ -55,6 +55,8 @@ pub(crate) struct Inner {
     pub(crate) runs: Runs,
     pub(crate) statement_vectors: crate::reflect::extractive::KeptVectors,
     pub(crate) kept: crate::endpoints::provider::Kept,
+    /// Files of documents are looked at and written one at a time.
+    pub(crate) publishing: tokio::sync::Mutex<()>,
     pub(crate) stop: CancellationToken,
 }
 
@@ -104,6 +106,7 @@ impl Engine {
                 runs: Runs::default(),
                 statement_vectors: crate::reflect::extractive::KeptVectors::default(),
                 kept: crate::endpoints::provider::Kept::default(),
+                publishing: tokio::sync::Mutex::default(),
                 stop: CancellationToken::new(),
             }),
         };
@@ -111,6 +114,7 @@ impl Engine {
         if background {
             crate::ops::start_worker(&engine);
             crate::banks::start(&engine).await;
+            crate::models::published::start(&engine);
         }
         Ok(engine)
     }

@@ -2,10 +2,13 @@
 
 pub mod app;
 pub mod banks;
+pub mod blame;
 pub mod memories;
 pub mod models;
 pub mod operations;
+pub mod pages;
 pub mod proposals;
+pub mod published;
 pub mod reflect;
 pub mod refreshes;
 pub mod settings;

@@ -42,3 +42,29 @@ pub async fn diff_versions(
 ) -> Result<VersionDiff, Report> {
     Ok(models::diff_versions(&app.engine().await?, &bank, &id, from, to).await?)
 }
+
+/// Exempts a version from the limit of kept versions, or no longer.
+#[tauri::command]
+#[specta::specta]
+pub async fn pin_version(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+    version: u32,
+    pinned: bool,
+) -> Result<(), Report> {
+    Ok(models::pin_version(&app.engine().await?, &bank, &id, version, pinned).await?)
+}
+
+/// Writes a person's words about a version, or takes them away.
+#[tauri::command]
+#[specta::specta]
+pub async fn note_version(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+    version: u32,
+    note: Option<String>,
+) -> Result<(), Report> {
+    Ok(models::note_version(&app.engine().await?, &bank, &id, version, note).await?)
+}

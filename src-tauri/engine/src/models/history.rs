@@ -1,16 +1,17 @@
 //! What a model's document was: the timeline, single versions, and what differs between two.
 
-use super::loaded::{Loaded, from_json};
+use super::loaded::from_json;
 use super::show::{evidence_items, json};
 use crate::view::diff::{DiffEntry, DiffKind, DocDiff, SpanKind, WordSpan};
 use crate::view::model::{
     ChangeSize, DecisionCounts, OpenProposal, TimelineEntry, VersionDiff, VersionView,
 };
-use domain::diff;
+use domain::diff::{self, json_changes};
 use domain::document::{Document, read_stored};
 use domain::model::Citation;
 use domain::{Instant, Json, ModelId, ProposalId};
-use std::collections::{BTreeMap, HashMap};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use store::proposals::{ProposalHead, ProposalState};
 use store::runs;
 use store::versions::{self, Version};
@@ -48,6 +49,7 @@ pub(super) fn timeline(
             proposal: proposal.map(|(open, _)| open.clone()),
             decisions: proposal.map(|(_, counts)| counts.clone()),
             pinned: version.pinned,
+            operation: version.operation,
         };
         entries.push((version.created_at, version.version, entry));
     }
@@ -68,7 +70,11 @@ pub(super) fn timeline(
             let entry = TimelineEntry::FailedRun {
                 at: run.finished_at,
                 outcome: run.outcome,
+                failure_reason: run.failure_reason,
                 report: run.report.as_ref().and_then(from_json),
+                mode: run.effective_mode.unwrap_or(run.requested_mode).word().to_owned(),
+                triggered_by: run.trigger_causes,
+                operation: run.operation,
             };
             entries.push((run.finished_at, 0, entry));
         }
@@ -92,29 +98,45 @@ pub(super) fn decision_counts(counts: &store::reviews::Counts) -> DecisionCounts
     }
 }
 
-/// The versions, newest first, each with the size of its change against the one before.
+/// The versions, newest first, each with the size of its change against the one before. The size is
+/// kept with the version; where it is not, it is worked out.
 fn with_change(
     tx: &ReadTx<'_>,
     model: store::ModelKey,
 ) -> store::Result<Vec<(versions::VersionHead, ChangeSize)>> {
+    let sizes: HashMap<u32, ChangeSize> = versions::changes(tx, model)?
+        .into_iter()
+        .filter_map(|(version, size)| Some((version, from_json(&size)?)))
+        .collect();
     let mut list = Vec::new();
-    let mut before = BTreeMap::new();
-    let mut heads = versions::list(tx, model, None, LISTED)?;
-    heads.reverse();
-    for head in heads {
-        let document = document_of(&versions::get(tx, model, head.version)?);
-        let now: BTreeMap<String, String> =
-            document.blocks().map(|block| (block.id.clone(), block.text.clone())).collect();
-        list.push((head, change(&before, &now)));
-        before = now;
+    for head in versions::list(tx, model, None, LISTED)? {
+        let size = match sizes.get(&head.version) {
+            Some(size) => *size,
+            None => worked_out(tx, model, head.version)?,
+        };
+        list.push((head, size));
     }
-    list.reverse();
     Ok(list)
 }
 
-fn change(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> ChangeSize {
+fn worked_out(tx: &ReadTx<'_>, model: store::ModelKey, version: u32) -> store::Result<ChangeSize> {
+    let now = document_of(&versions::get(tx, model, version)?);
+    let before = versions::list(tx, model, Some(version), 1)?;
+    let before = match before.first() {
+        Some(head) => document_of(&versions::get(tx, model, head.version)?),
+        None => Document::default(),
+    };
+    Ok(change_size(&before, &now))
+}
+
+/// How much one document differs from another, in blocks.
+pub(super) fn change_size(before: &Document, now: &Document) -> ChangeSize {
+    let texts = |document: &'_ Document| -> HashMap<String, String> {
+        document.blocks().map(|block| (block.id.clone(), block.text.clone())).collect()
+    };
+    let (before, now) = (texts(before), texts(now));
     let mut size = ChangeSize::default();
-    for (id, text) in now {
+    for (id, text) in &now {
         match before.get(id) {
             None => size.added += 1,
             Some(was) if was != text => size.changed += 1,
@@ -150,6 +172,17 @@ pub(super) fn version(
         source_query: row.head.source_query,
         created_at: row.head.created_at,
         trace: row.trace.map(json),
+        cause: row.head.cause.word().to_owned(),
+        actor: row.head.actor.word().to_owned(),
+        operation: row.head.operation,
+        proposal: row.head.proposal,
+        accepted_op_ids: row.head.accepted_op_ids.unwrap_or_default(),
+        note: row.head.note,
+        pinned: row.head.pinned,
+        watermark_at: row.head.watermark_at,
+        structured_output: row.structured_output.map(json),
+        structured_output_version: row.structured_output_version,
+        settings: json(row.settings),
         content: row.content,
     })
 }
@@ -161,27 +194,51 @@ pub(super) fn diff(
     from: u32,
     to: u32,
 ) -> store::Result<VersionDiff> {
-    let model = Loaded::get(tx, bank, id)?.key();
-    let side = |number: u32| -> store::Result<(Document, Vec<Citation>)> {
-        if number == 0 {
-            return Ok((Document::default(), Vec::new()));
-        }
-        let row = versions::get(tx, model, number)?;
-        Ok((document_of(&row), citations_of(&row)))
-    };
-    let (old, old_cited) = side(from)?;
-    let (new, new_cited) = side(to)?;
-    let only = |these: &[Citation], those: &[Citation]| -> Vec<Citation> {
-        let known = |cited: &&Citation| !those.iter().any(|other| other.id == cited.id);
-        these.iter().filter(known).cloned().collect()
+    let model = store::models::get(tx, bank, id)?.head.key;
+    let (old, new) = (Side::read(tx, model, from)?, Side::read(tx, model, to)?);
+    let part = |these: &[Citation], those: &[Citation], shared: bool| -> Vec<Citation> {
+        let known: HashSet<&str> = those.iter().map(|cited| cited.id.as_str()).collect();
+        let kept = these.iter().filter(|cited| known.contains(cited.id.as_str()) == shared);
+        kept.cloned().collect()
     };
     Ok(VersionDiff {
         from,
         to,
-        diff: doc_diff(diff::diff_documents(&old, &new, &[]), &|_| None),
-        evidence_gone: evidence_items(tx, bank, &only(&old_cited, &new_cited))?,
-        evidence_new: evidence_items(tx, bank, &only(&new_cited, &old_cited))?,
+        diff: doc_diff(diff::diff_documents(&old.document, &new.document, &[]), &|_| None),
+        evidence_gone: evidence_items(tx, bank, &part(&old.cited, &new.cited, false))?,
+        evidence_new: evidence_items(tx, bank, &part(&new.cited, &old.cited, false))?,
+        evidence_kept: evidence_items(tx, bank, &part(&new.cited, &old.cited, true))?,
+        structured: json_changes(old.structured.as_ref(), new.structured.as_ref()),
+        settings: json_changes(old.settings.as_ref(), new.settings.as_ref()),
     })
+}
+
+/// One side of a comparison; number 0 is the empty document, which has nothing else.
+#[derive(Default)]
+struct Side {
+    document: Document,
+    cited: Vec<Citation>,
+    structured: Option<Value>,
+    settings: Option<Value>,
+}
+
+impl Side {
+    fn read(tx: &ReadTx<'_>, model: store::ModelKey, number: u32) -> store::Result<Self> {
+        if number == 0 {
+            return Ok(Self::default());
+        }
+        let row = versions::get(tx, model, number)?;
+        let mut settings = row.settings.clone();
+        if let Some(object) = settings.as_object_mut() {
+            object.insert("source_query".to_owned(), row.head.source_query.clone().into());
+        }
+        Ok(Self {
+            document: document_of(&row),
+            cited: citations_of(&row),
+            structured: row.structured_output,
+            settings: Some(settings),
+        })
+    }
 }
 
 /// A diff for screens; `op_id` names the operation of an index.

@@ -1,4 +1,4 @@
-//! Making, changing, editing, clearing, reverting and removing models. Each is one transaction; each
+//! Making, changing, editing, clearing and removing models. Each is one transaction; each
 //! change of the text is a version, so that history has one shape.
 
 use super::loaded::{Loaded, clocks, search_text, set_clocks, to_json};
@@ -9,20 +9,29 @@ use crate::view::model::{
     CreatedModel, ModelDetail, ModelPatch, NewModel, ReviewMode, RunWarning, Submitted,
 };
 use crate::{Engine, Error, Result, ops};
-use domain::document::{Document, parse, read_stored, reconcile};
-use domain::model::{CreateDefaults, CreateModel, read_create, read_update};
+use domain::document::{Document, parse, reconcile};
+use domain::model::{CreateDefaults, CreateModel, UpdateModel, read_create, read_update};
 use domain::provenance::Provenance;
-use domain::refresh::{ClockEvent, Watermark};
+use domain::refresh::ClockEvent;
 use domain::trigger::{FieldWarning, StatedTrigger, UnknownKeys};
-use domain::{BankId, FieldFault, Instant, Json, ModelId, OperationId};
+use domain::{BankId, FieldFault, Instant, ModelId, OperationId};
 use serde_json::{Map, Value, json};
 use store::operations::{NewOperation, OperationType};
 use store::versions::{Actor, VersionCause};
-use store::{BankKey, EmbedderKey, WriteTx, models, versions};
+use store::{BankKey, EmbedderKey, ModelKey, WriteTx, models};
 use tokio_util::sync::CancellationToken;
 
 /// A request that was read, and what is worth telling about it.
 pub(super) fn checked(input: &NewModel) -> Result<(CreateModel, Vec<FieldWarning>)> {
+    checked_over(input, CreateDefaults::default(), &StatedTrigger::default())
+}
+
+/// The same with defaults of the caller's own; `base` lies under the stated trigger.
+pub(super) fn checked_over(
+    input: &NewModel,
+    defaults: CreateDefaults,
+    base: &StatedTrigger,
+) -> Result<(CreateModel, Vec<FieldWarning>)> {
     let mut form = Map::new();
     let mut put = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -37,8 +46,7 @@ pub(super) fn checked(input: &NewModel) -> Result<(CreateModel, Vec<FieldWarning
     put("trigger", input.trigger.clone().map(|trigger| trigger.0));
     put("review", input.review.map(|review| to_json(&review)));
     put("content", input.content.clone().map(Value::from));
-    read_create(&Value::Object(form), CreateDefaults::default(), &StatedTrigger::default())
-        .map_err(refused)
+    read_create(&Value::Object(form), defaults, base).map_err(refused)
 }
 
 fn refused(fields: Vec<FieldFault>) -> Error {
@@ -97,18 +105,19 @@ pub(super) async fn create(
     Ok(CreatedModel { id, operation: queued })
 }
 
-fn fresh_id(engine: &Engine) -> ModelId {
+pub(super) fn fresh_id(engine: &Engine) -> ModelId {
     ModelId(format!("mm-{}", engine.new_id().replace('-', "")))
 }
 
-fn insert(
+/// Makes the row of a model, with its first version if it has content.
+pub(super) fn insert(
     tx: &WriteTx<'_>,
     bank: BankKey,
     id: &ModelId,
     checked: &CreateModel,
     vector: (EmbedderKey, Vec<f32>),
     now: Instant,
-) -> store::Result<()> {
+) -> store::Result<ModelKey> {
     let new = models::NewModel {
         id: id.clone(),
         name: checked.name.clone(),
@@ -125,7 +134,8 @@ fn insert(
     let key = models::insert(tx, bank, &new, now)?;
     let Some(content) = &checked.content else {
         let embedder = store::embedders::get(tx, vector.0)?;
-        return models::put_vector(tx, &embedder, bank, key, &vector.1);
+        models::put_vector(tx, &embedder, bank, key, &vector.1)?;
+        return Ok(key);
     };
     let mut loaded = Loaded::of(models::by_key(tx, key)?);
     let document = parse(content);
@@ -138,11 +148,11 @@ fn insert(
         ..by_person(document, VersionCause::Created)
     };
     publish(tx, bank, loaded.row, state, 0, now)?;
-    Ok(())
+    Ok(key)
 }
 
 /// A state that a person made; evidence, origins, settings and vector are filled in.
-fn by_person(document: Document, cause: VersionCause) -> NewState {
+pub(super) fn by_person(document: Document, cause: VersionCause) -> NewState {
     NewState {
         evidence: no_evidence(&document, 0),
         document,
@@ -155,6 +165,7 @@ fn by_person(document: Document, cause: VersionCause) -> NewState {
         note: None,
         trace: None,
         settings: Value::Null,
+        restored: Vec::new(),
         vector: None,
     }
 }
@@ -206,6 +217,53 @@ pub(super) async fn update(
     id: &ModelId,
     patch: ModelPatch,
 ) -> Result<ModelDetail> {
+    let ready = ready_update(engine, bank, id, patch).await?;
+    if ready.is_empty() {
+        return Err(fault("nothing_to_change").into());
+    }
+    let (now, model) = (engine.now(), id.clone());
+    let updated = write_bank(engine, bank, "update_model", move |tx, key| {
+        write_update(tx, key, &model, ready, now)
+    })
+    .await?;
+    let mut detail = super::get(engine, bank, id).await?;
+    if updated.reads_all_again {
+        detail.warnings.push(RunWarning {
+            code: "scope_changed_watermark_reset".to_owned(),
+            message: "What the document reads has changed: the next refresh reads everything in \
+                scope."
+                .to_owned(),
+        });
+    }
+    Ok(detail)
+}
+
+/// A change of settings that was checked, with what is worked out before the transaction.
+pub(super) struct ReadyUpdate {
+    update: UpdateModel,
+    /// Of a new name with the text.
+    vector: Option<(EmbedderKey, Vec<f32>)>,
+}
+
+impl ReadyUpdate {
+    /// Whether it states nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.update.is_empty()
+    }
+
+    /// The new question, if one is stated.
+    pub(super) fn source_query(&self) -> Option<&str> {
+        self.update.source_query.as_deref()
+    }
+}
+
+/// Checks a change of settings.
+pub(super) async fn ready_update(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    patch: ModelPatch,
+) -> Result<ReadyUpdate> {
     let mut form = Map::new();
     let mut put = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -219,51 +277,57 @@ pub(super) async fn update(
     put("trigger", patch.trigger.map(|trigger| trigger.0));
     put("review", patch.review.map(|review: ReviewMode| to_json(&review)));
     let update = read_update(&Value::Object(form), UnknownKeys::Refuse).map_err(refused)?;
-    if update.is_empty() {
-        return Err(fault("nothing_to_change").into());
-    }
     let before = super::get(engine, bank, id).await?;
     let vector = match &update.name {
         Some(name) => Some(vector(engine, name, &before.content, &CancellationToken::new()).await?),
         None => None,
     };
-    let (now, model) = (engine.now(), id.clone());
-    let reset = write_bank(engine, bank, "update_model", move |tx, key| {
-        let loaded = Loaded::get(tx, key, &model)?;
-        let old_scope = loaded.scope.clone();
-        let expected = loaded.row.head.version;
-        let mut row = loaded.row;
-        apply_update(&mut row.head, &loaded.stated, update);
-        let after = Loaded::of(row);
-        let mut row = after.row;
-        let reset = !after.scope.reads_same(&old_scope) && row.head.last_memory_seen_seq.is_some();
-        let event = if after.scope.reads_same(&old_scope) {
-            ClockEvent::SettingsChanged
-        } else {
-            ClockEvent::ScopeChanged
-        };
-        let moved = clocks(&row.head).after(event, now);
-        set_clocks(&mut row.head, moved);
-        // A changed setting may be what the failures were about.
-        row.head.paused_until = None;
-        models::save(tx, &row, expected, now)?;
-        if let Some((embedder, vector)) = &vector {
-            let embedder = store::embedders::get(tx, *embedder)?;
-            models::put_vector(tx, &embedder, key, row.head.key, vector)?;
-        }
-        Ok(reset)
-    })
-    .await?;
-    let mut detail = super::get(engine, bank, id).await?;
-    if reset {
-        detail.warnings.push(RunWarning {
-            code: "scope_changed_watermark_reset".to_owned(),
-            message: "What the document reads has changed: the next refresh reads everything in \
-                scope."
-                .to_owned(),
-        });
+    Ok(ReadyUpdate { update, vector })
+}
+
+/// What a change of settings came to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Updated {
+    /// The model asks another question now.
+    pub(super) asks_anew: bool,
+    /// Its watermark was reset, since it reads other memories now.
+    reads_all_again: bool,
+}
+
+/// Writes a change of settings. The page that owns the model keeps the model's name.
+pub(super) fn write_update(
+    tx: &WriteTx<'_>,
+    bank: BankKey,
+    id: &ModelId,
+    ready: ReadyUpdate,
+    now: Instant,
+) -> store::Result<Updated> {
+    let loaded = Loaded::get(tx, bank, id)?;
+    let old_scope = loaded.scope.clone();
+    let old_query = loaded.row.head.source_query.clone();
+    let expected = loaded.row.head.version;
+    let mut row = loaded.row;
+    apply_update(&mut row.head, &loaded.stated, ready.update);
+    let after = Loaded::of(row);
+    let mut row = after.row;
+    let reads_same = after.scope.reads_same(&old_scope);
+    let reads_all_again = !reads_same && row.head.last_memory_seen_seq.is_some();
+    let event = if reads_same { ClockEvent::SettingsChanged } else { ClockEvent::ScopeChanged };
+    let moved = clocks(&row.head).after(event, now);
+    set_clocks(&mut row.head, moved);
+    // A changed setting may be what the failures were about.
+    row.head.paused_until = None;
+    models::save(tx, &row, expected, now)?;
+    if let Some((embedder, vector)) = &ready.vector {
+        let embedder = store::embedders::get(tx, *embedder)?;
+        models::put_vector(tx, &embedder, bank, row.head.key, vector)?;
     }
-    Ok(detail)
+    if let Some(page) = store::kb::of_model(tx, row.head.key)?
+        && page.name != row.head.name
+    {
+        store::kb::change(tx, bank, &page, Some(&row.head.name), None, now)?;
+    }
+    Ok(Updated { asks_anew: row.head.source_query != old_query, reads_all_again })
 }
 
 fn apply_update(
@@ -295,22 +359,30 @@ fn apply_update(
 }
 
 pub(super) async fn delete(engine: &Engine, bank: &BankId, id: &ModelId) -> Result<()> {
-    let model = id.clone();
-    let unfinished = crate::handle::read_bank(engine, bank, move |tx, key| {
-        models::get(tx, key, &model)?;
-        store::operations::unfinished_of_model(tx, key, &model)
+    let (model, now) = (id.clone(), engine.now());
+    let stopped = write_bank(engine, bank, "delete_model", move |tx, key| {
+        let stopped = cancel_work(tx, key, &model, now)?;
+        models::delete(tx, key, &model)?;
+        Ok(stopped)
     })
     .await?;
-    for operation in unfinished {
-        match ops::cancel(engine, bank, &operation.id).await {
-            Ok(_) => {}
-            // It ended by itself in the meantime.
-            Err(error) if error.reason() == "already_finished" => {}
-            Err(error) => return Err(error),
-        }
+    for operation in stopped {
+        ops::stop(engine, &operation);
     }
-    let model = id.clone();
-    write_bank(engine, bank, "delete_model", move |tx, key| models::delete(tx, key, &model)).await
+    Ok(())
+}
+
+/// Cancels what is queued or running for a model, in the transaction that removes it; a run that goes
+/// on is to be told afterwards, and finds nothing to write to.
+pub(super) fn cancel_work(
+    tx: &WriteTx<'_>,
+    bank: BankKey,
+    id: &ModelId,
+    now: Instant,
+) -> store::Result<Vec<OperationId>> {
+    let unfinished = store::operations::unfinished_of_model(tx, bank, id)?;
+    let ids = unfinished.into_iter().map(|operation| operation.id);
+    ids.map(|id| store::operations::cancel(tx, bank, &id, now).map(|_| id)).collect()
 }
 
 pub(super) async fn edit(
@@ -342,6 +414,7 @@ pub(super) async fn edit(
         publish(tx, key, loaded.row, state, expected, now)
     })
     .await?;
+    super::published::after_commit(engine, bank, id, None).await;
     super::get(engine, bank, id).await
 }
 
@@ -370,65 +443,6 @@ pub(super) async fn clear(
         publish(tx, key, loaded.row, state, expected, now)
     })
     .await?;
+    super::published::after_commit(engine, bank, id, None).await;
     super::get(engine, bank, id).await
-}
-
-pub(super) async fn revert(
-    engine: &Engine,
-    bank: &BankId,
-    id: &ModelId,
-    version: u32,
-    read_again: bool,
-) -> Result<ModelDetail> {
-    let before = super::get(engine, bank, id).await?;
-    let kept = super::version(engine, bank, id, version).await?;
-    let vector =
-        vector(engine, &before.model.name, &kept.content, &CancellationToken::new()).await?;
-    let (now, model) = (engine.now(), id.clone());
-    write_bank(engine, bank, "revert_model", move |tx, key| {
-        let mut loaded = Loaded::get(tx, key, &model)?;
-        let expected = loaded.row.head.version;
-        let old = versions::get(tx, loaded.key(), version)?;
-        let document = read_stored(&Json(old.structure.clone()), &old.content);
-        let provenance = brought_back(tx, &loaded, &document, expected + 1)?;
-        let mut evidence = old
-            .reflect_response
-            .as_ref()
-            .and_then(super::loaded::from_json)
-            .unwrap_or_else(|| no_evidence(&document, loaded.row.head.max_tokens));
-        evidence.document_tokens = tokens(&old.content);
-        let event = ClockEvent::Reverted {
-            source_query: Some(old.head.source_query.clone()),
-            read_again_after: read_again.then(|| {
-                old.head.watermark_seq.map(|seq| Watermark {
-                    seq,
-                    at: old.head.watermark_at.unwrap_or(old.head.created_at),
-                })
-            }),
-        };
-        let moved = clocks(&loaded.row.head).after(event, now);
-        set_clocks(&mut loaded.row.head, moved);
-        let state = NewState {
-            evidence,
-            provenance,
-            settings: loaded.settings(),
-            vector: Some(vector),
-            note: Some(format!("from {version}")),
-            ..by_person(document, VersionCause::Revert)
-        };
-        publish(tx, key, loaded.row, state, expected, now)
-    })
-    .await?;
-    super::get(engine, bank, id).await
-}
-
-/// Origins after a revert. What the present document shares with the old one keeps its origin; the
-/// rest comes from a version whose sources are told by its own evidence, not block by block.
-fn brought_back(
-    tx: &WriteTx<'_>,
-    loaded: &Loaded,
-    document: &Document,
-    version: u32,
-) -> store::Result<Provenance> {
-    Ok(origins(tx, loaded.key())?.after_whole(&loaded.document, document, &[], version))
 }

@@ -3,19 +3,25 @@
 //! `refresh` runs one, `proposals` holds what waits for a person. Nothing here searches memories by
 //! its own rules, and nothing but `publish` writes a version.
 
+mod blame;
 mod extractive;
 mod form;
 mod history;
 mod lifecycle;
 mod loaded;
+mod locks;
+pub mod pages;
 pub mod proposals;
 mod publish;
+pub mod published;
 mod reextract;
 pub mod refresh;
 mod show;
+mod versions;
 mod written;
 
 use crate::handle::read_bank;
+use crate::view::blame::{LockKind, ModelBlame};
 use crate::view::form::{NextRuns, SchemaProblem, SchemaTry, ScopeReach};
 use crate::view::model::{
     CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, Submitted, TimelineEntry,
@@ -204,7 +210,79 @@ pub async fn revert(
     version: u32,
     read_again: bool,
 ) -> Result<ModelDetail> {
-    lifecycle::revert(engine, bank, id, version, read_again).await
+    versions::revert(engine, bank, id, version, read_again).await
+}
+
+/// Who wrote each block of a version, and what it rests on; of the published one when none is named.
+///
+/// # Errors
+/// `version_not_found`, `model_not_found`.
+pub async fn blame(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    version: Option<u32>,
+) -> Result<ModelBlame> {
+    let id = id.clone();
+    read_bank(engine, bank, move |tx, key| blame::of_version(tx, key, &id, version)).await
+}
+
+/// Locks a block or a section: refreshes leave it as it is, a person may still change it. A second
+/// time changes the note.
+///
+/// # Errors
+/// `invalid_request` when the document has no such element, `model_not_found`.
+pub async fn set_lock(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    kind: LockKind,
+    element_id: &str,
+    note: Option<String>,
+) -> Result<ModelDetail> {
+    locks::set(engine, bank, id, kind, element_id, note).await
+}
+
+/// Takes a lock away; one that is not there is no fault.
+///
+/// # Errors
+/// `model_not_found`.
+pub async fn remove_lock(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    kind: LockKind,
+    element_id: &str,
+) -> Result<ModelDetail> {
+    locks::remove(engine, bank, id, kind, element_id).await
+}
+
+/// Exempts a version from the limit of kept versions, or no longer.
+///
+/// # Errors
+/// `version_not_found`, `model_not_found`.
+pub async fn pin_version(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    version: u32,
+    pinned: bool,
+) -> Result<()> {
+    versions::pin(engine, bank, id, version, pinned).await
+}
+
+/// Writes a person's words about a version, or takes them away when there are none.
+///
+/// # Errors
+/// `version_not_found`, `model_not_found`.
+pub async fn note_version(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    version: u32,
+    note: Option<String>,
+) -> Result<()> {
+    versions::set_note(engine, bank, id, version, note).await
 }
 
 /// The history, newest first: versions, proposals that published nothing, failed runs.

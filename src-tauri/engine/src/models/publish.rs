@@ -2,20 +2,20 @@
 //! authors, search rows and the rebase of a waiting proposal go into the caller's transaction, so
 //! that all of it is there or none.
 
+use super::blame::{self, Made};
+use super::history::change_size;
 use super::loaded::{from_json, load_provenance, to_json};
-use domain::document::Document;
+use super::locks;
+use domain::document::{Document, read_stored};
 use domain::model::{Citation, MEMORY_KINDS, PublishedEvidence};
-use domain::provenance::{Author, Provenance};
-use domain::{FactType, Instant, MemoryId, OperationId, ProposalId};
+use domain::provenance::Provenance;
+use domain::{FactType, Instant, Json, MemoryId, OperationId, ProposalId};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use store::models::provenance::{self, BlockAuthor, BlockSource};
+use store::models::provenance::{self, BlockAuthor};
 use store::models::{self, Model};
 use store::versions::{self, Actor, Basis, Version, VersionCause, VersionHead};
 use store::{BankKey, EmbedderKey, ModelKey, ReadTx, WriteTx};
-
-/// Previous versions kept beside the published one (mental-models 11.1).
-const VERSIONS_KEPT: u32 = 50;
 
 /// A state to publish. Clocks, carry-over and guidance are set on the model beforehand.
 pub(super) struct NewState {
@@ -31,6 +31,8 @@ pub(super) struct NewState {
     pub(super) note: Option<String>,
     pub(super) trace: Option<serde_json::Value>,
     pub(super) settings: serde_json::Value,
+    /// Rows of blocks that a revert brings back: they stand as they were.
+    pub(super) restored: Vec<BlockAuthor>,
     /// Of name and content; none leaves the search by meaning as it was.
     pub(super) vector: Option<(EmbedderKey, Vec<f32>)>,
 }
@@ -49,6 +51,8 @@ pub(super) fn publish(
     now: Instant,
 ) -> store::Result<u32> {
     let version = expected + 1;
+    let before = read_stored(&Json(std::mem::take(&mut model.structure)), &model.content);
+    let change = change_size(&before, &state.document);
     model.head.version = version;
     model.head.placeholder = false;
     model.content = state.document.render();
@@ -94,15 +98,37 @@ pub(super) fn publish(
         },
     )?;
     provenance::set_citations(tx, model.head.key, &cited)?;
-    let made = Made { version, operation: state.operation, proposal: state.proposal, at: now };
-    write_provenance(tx, model.head.key, &state.provenance, &made)?;
+    let made = Made {
+        version,
+        operation: state.operation,
+        proposal: state.proposal,
+        at: now,
+        restored: state.restored,
+    };
+    let authors = blame::write(tx, model.head.key, &state.provenance, &made)?;
+    let kept = blame::kept(&state.provenance, &authors);
+    versions::set_details(tx, model.head.key, version, &to_json(&change), &kept)?;
+    locks::follow(tx, model.head.key, &state.document)?;
     if let Some((embedder, vector)) = state.vector {
         let embedder = store::embedders::get(tx, embedder)?;
         models::put_vector(tx, &embedder, bank, model.head.key, &vector)?;
     }
     super::proposals::rebase::after_publish(tx, bank, &model, &state.document, now)?;
-    versions::trim(tx, model.head.key, VERSIONS_KEPT)?;
+    trim(tx, bank, model.head.key)?;
     Ok(version)
+}
+
+/// Lets the oldest versions go beyond what the settings keep. A history that is switched off keeps
+/// the published version alone; a limit of nothing or less is none.
+fn trim(tx: &WriteTx<'_>, bank: BankKey, model: ModelKey) -> store::Result<()> {
+    let settings = crate::settings::of_bank(tx, &store::banks::by_key(tx, bank)?)?;
+    let limit = match u32::try_from(settings.mental_model_history_max_entries) {
+        _ if !settings.enable_mental_model_history => 0,
+        Ok(limit) if limit > 0 => limit,
+        _ => return Ok(()),
+    };
+    versions::trim(tx, model, limit)?;
+    Ok(())
 }
 
 fn basis(evidence: &PublishedEvidence) -> Option<Basis> {
@@ -144,68 +170,6 @@ fn first_cited(
     Ok(rows)
 }
 
-/// What wrote the blocks of a version.
-struct Made {
-    version: u32,
-    operation: Option<OperationId>,
-    proposal: Option<ProposalId>,
-    at: Instant,
-}
-
-/// Writes origins. Blocks of earlier versions keep the row that says how they came to be.
-fn write_provenance(
-    tx: &WriteTx<'_>,
-    model: ModelKey,
-    origins: &Provenance,
-    made: &Made,
-) -> store::Result<()> {
-    let before: HashMap<String, BlockAuthor> = provenance::block_authors(tx, model)?
-        .into_iter()
-        .map(|author| (author.block.clone(), author))
-        .collect();
-    let mut sources = Vec::new();
-    let mut authors = Vec::new();
-    for (block, origin) in &origins.0 {
-        for source in &origin.sources {
-            let memory = (source != domain::provenance::PERSON).then(|| MemoryId(source.clone()));
-            sources.push(BlockSource {
-                block: block.clone(),
-                memory,
-                version: origin.version,
-                op: origin.op_id.clone(),
-            });
-        }
-        let kept = before.get(block).filter(|row| row.version == origin.version);
-        authors.push(match kept {
-            Some(row) => row.clone(),
-            None => BlockAuthor {
-                block: block.clone(),
-                version: origin.version,
-                operation: made.operation.clone(),
-                proposal: made.proposal.clone(),
-                op: origin.op_id.clone(),
-                author: match origin.author {
-                    Author::Person => provenance::Author::Person,
-                    Author::Run => provenance::Author::Run,
-                    Author::Import => provenance::Author::Import,
-                },
-                at: if origin.version == made.version {
-                    made.at
-                } else {
-                    at_of(tx, model, origin.version, made.at)
-                },
-            },
-        });
-    }
-    provenance::set_block_sources(tx, model, &sources)?;
-    provenance::set_block_authors(tx, model, &authors)
-}
-
-/// When a version was made; the fallback where it is not kept any more.
-fn at_of(tx: &ReadTx<'_>, model: ModelKey, version: u32, fallback: Instant) -> Instant {
-    versions::get(tx, model, version).map_or(fallback, |row| row.head.created_at)
-}
-
 /// Rewrites the evidence of the published document without a new version: a run that changed no
 /// text still knows better what the text rests on.
 pub(super) fn rewrite_evidence(
@@ -219,8 +183,9 @@ pub(super) fn rewrite_evidence(
     let cited = first_cited(tx, model.head.key, &mut evidence, version)?;
     model.reflect_response = Some(to_json(&evidence));
     provenance::set_citations(tx, model.head.key, &cited)?;
-    let made = Made { version, operation: None, proposal: None, at: now };
-    write_provenance(tx, model.head.key, origins, &made)
+    let made = Made { version, operation: None, proposal: None, at: now, restored: Vec::new() };
+    blame::write(tx, model.head.key, origins, &made)?;
+    Ok(())
 }
 
 /// Evidence of a document that nothing was read for.

@@ -1,20 +1,19 @@
 //! Models as screens show them: rows with the one word for where each stands, details with blame and
 //! evidence. Reads only.
 
-use super::loaded::{Loaded, load_provenance, search_scope};
+use super::loaded::{Loaded, search_scope};
 use super::publish::tokens;
 use crate::fresh;
 use crate::report::Report;
 use crate::view::model::{
-    Author, BlockBlame, EvidenceItem, LastRun, ModelDetail, ModelRow, ModelState, OpenProposal,
-    ReviewMode, RunWarning,
+    EvidenceItem, LastRun, ModelDetail, ModelRow, ModelState, OpenProposal, ReviewMode, RunWarning,
 };
 use domain::cron::Cron;
 use domain::model::{Citation, Freshness};
 use domain::staleness::RefreshReason;
-use domain::{Instant, Json, MemoryId, ModelId, ProposalId, model};
+use domain::{Instant, Json, MemoryId, ModelId, model};
 use std::collections::HashMap;
-use store::models::{ModelHead, Review, provenance};
+use store::models::{ModelHead, Review};
 use store::operations::{
     Operation, OperationFilter, OperationStatus, OperationType, list as list_operations,
 };
@@ -195,7 +194,10 @@ pub(super) fn detail(
     let cron = loaded.trigger.refresh_cron.as_deref().and_then(|text| Cron::parse(text).ok());
     Ok(ModelDetail {
         model: row,
-        blame: blame(tx, bank, &loaded)?,
+        blame: super::blame::list(tx, bank, &loaded)?,
+        locks: super::locks::views(tx, loaded.key())?,
+        publish: super::published::view(tx, loaded.key())?,
+        page_id: store::kb::of_model(tx, loaded.key())?.map(|node| node.id),
         based_on: evidence_items(tx, bank, &cited)?,
         extractive: is_extractive(loaded.evidence.as_ref()),
         newer: newer(tx, bank, &loaded)?,
@@ -306,64 +308,6 @@ pub(super) fn evidence_items(
             }
         })
         .collect())
-}
-
-/// Who wrote each block, in reading order.
-fn blame(tx: &ReadTx<'_>, bank: BankKey, loaded: &Loaded) -> store::Result<Vec<BlockBlame>> {
-    let model = loaded.key();
-    let origins = load_provenance(tx, model)?;
-    let rows: HashMap<String, provenance::BlockAuthor> = provenance::block_authors(tx, model)?
-        .into_iter()
-        .map(|row| (row.block.clone(), row))
-        .collect();
-    let mut known: HashMap<ProposalId, (OpenProposal, HashMap<String, u32>)> = HashMap::new();
-    let mut blame = Vec::new();
-    for block in loaded.document.blocks() {
-        let Some(row) = rows.get(&block.id) else { continue };
-        if let Some(id) = &row.proposal
-            && !known.contains_key(id)
-            && let Some(found) = numbered(tx, bank, id)?
-        {
-            known.insert(id.clone(), found);
-        }
-        let proposal = row.proposal.as_ref().and_then(|id| known.get(id));
-        let sources = origins.sources(&block.id).cloned().unwrap_or_default();
-        blame.push(BlockBlame {
-            block_id: block.id.clone(),
-            version: row.version,
-            at: row.at,
-            author: match row.author {
-                provenance::Author::Person => Author::Person,
-                provenance::Author::Run => Author::Run,
-                provenance::Author::Import => Author::Import,
-            },
-            proposal: proposal.map(|(open, _)| open.clone()),
-            operation: proposal
-                .zip(row.op.as_ref())
-                .and_then(|((_, numbers), op)| numbers.get(op).copied()),
-            sources: sources.into_iter().filter(|id| id != domain::provenance::PERSON).collect(),
-        });
-    }
-    Ok(blame)
-}
-
-/// A proposal by name, with the numbers of its operations; none if it is not kept any more.
-fn numbered(
-    tx: &ReadTx<'_>,
-    bank: BankKey,
-    id: &ProposalId,
-) -> store::Result<Option<(OpenProposal, HashMap<String, u32>)>> {
-    let proposal = match proposals::get(tx, bank, id) {
-        Ok(proposal) => proposal,
-        Err(store::Error::NotFound { .. }) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let number = proposal.head.number;
-    let opened = super::proposals::convert::Opened::of(tx, proposal)?;
-    let numbers = super::proposals::numbers(&opened.ops, &opened.base, &opened.candidate);
-    let operations = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-    let open = OpenProposal { id: id.clone(), number, operations };
-    Ok(Some((open, numbers)))
 }
 
 /// Wraps a value for the boundary.

@@ -64,6 +64,7 @@ fn not_found(what: Thing, id: &str) -> Fault {
         Thing::LlmRequest => fault("llm_request_not_found"),
         Thing::Endpoint => fault("endpoint_address_invalid"),
         Thing::Embedder => fault("no_embedder"),
+        Thing::Node => fault("node_not_found"),
     }
 }
 
@@ -72,6 +73,9 @@ fn of_store(error: &store::Error) -> Fault {
     match error {
         E::NotFound { what, id } => not_found(*what, id),
         E::IdTaken { id, .. } => fault("id_taken").with("id", id),
+        E::NameTaken { .. } => fault("name_taken"),
+        E::BadParent => fault("bad_parent"),
+        E::Cycle => fault("cycle"),
         E::DataFolderInUse { .. } => fault("data_folder_in_use"),
         E::Newer { .. } => fault("database_newer"),
         E::Damaged { .. } | E::Json { .. } => fault("database_damaged"),
@@ -197,6 +201,9 @@ mod tests {
             S::OperationState { id: "o".into(), status: "completed".into() }.into(),
             S::OperationState { id: "o".into(), status: "processing".into() }.into(),
             S::NotCuratable.into(),
+            S::NameTaken { name: "Kiln".into() }.into(),
+            S::BadParent.into(),
+            S::Cycle.into(),
             S::MemoryInvalidated.into(),
             S::DimensionMismatch { got: 3, want: 384 }.into(),
             S::NoEmbedder.into(),
@@ -227,7 +234,14 @@ mod tests {
             B::Dimension { want: 384, got: 3 }.into(),
             Error::Io { path: "p".into(), source: std::io::Error::other("x") },
         ];
-        let things = [Thing::Document, Thing::Memory, Thing::Version, Thing::Proposal, Thing::Run];
+        let things = [
+            Thing::Document,
+            Thing::Memory,
+            Thing::Version,
+            Thing::Proposal,
+            Thing::Run,
+            Thing::Node,
+        ];
         all.extend(things.map(|what| S::not_found(what, "7").into()));
         all
     }

@@ -4,12 +4,15 @@
 
 pub mod app;
 pub mod bank;
+pub mod blame;
 pub mod diff;
 pub mod form;
 pub mod memory;
 pub mod model;
 pub mod operation;
+pub mod page;
 pub mod proposal;
+pub mod published;
 pub mod recall;
 pub mod reflect;
 pub mod refresh;

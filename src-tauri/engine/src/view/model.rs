@@ -1,9 +1,12 @@
 //! Mental models, their versions and their history as screens show them.
 
+use super::blame::LockView;
 use super::diff::DocDiff;
+use super::published::PublishedFile;
+use domain::diff::JsonChange;
 use domain::document::Document;
 use domain::trigger::Trigger;
-use domain::{Instant, Json, ModelId, OperationId, ProposalId};
+use domain::{Instant, Json, ModelId, NodeId, OperationId, ProposalId};
 use serde::{Deserialize, Serialize};
 
 /// The one word for where a model stands, by precedence from the first to the last.
@@ -229,6 +232,12 @@ pub struct ModelDetail {
     pub stated_keys: Vec<String>,
     /// Next five runs of its schedule.
     pub next_runs: Vec<Instant>,
+    /// What a person locked against refreshes.
+    pub locks: Vec<LockView>,
+    /// The file that it is published to.
+    pub publish: Option<PublishedFile>,
+    /// The page of the knowledge base that owns it.
+    pub page_id: Option<NodeId>,
 }
 
 /// A model to be made.
@@ -350,6 +359,8 @@ pub enum TimelineEntry {
         decisions: Option<DecisionCounts>,
         /// Exempt from the limit of kept versions.
         pinned: bool,
+        /// The queued work that made it.
+        operation: Option<OperationId>,
     },
     /// A proposal that published nothing: rejected or superseded.
     Proposal {
@@ -368,8 +379,16 @@ pub enum TimelineEntry {
         at: Instant,
         /// How it ended.
         outcome: String,
-        /// Why.
+        /// Why, as a word of the closed list of failures.
+        failure_reason: Option<String>,
+        /// Why, in words.
         report: Option<crate::report::Report>,
+        /// The mode that ran: `full` or `delta`.
+        mode: String,
+        /// What set it going, as in an operation.
+        triggered_by: Vec<String>,
+        /// The queued work.
+        operation: Option<OperationId>,
     },
 }
 
@@ -391,6 +410,28 @@ pub struct VersionView {
     pub created_at: Instant,
     /// The trace, when it was kept.
     pub trace: Option<Json>,
+    /// What made it, as in the timeline.
+    pub cause: String,
+    /// Who set that going, as in the timeline.
+    pub actor: String,
+    /// The queued work that made it.
+    pub operation: Option<OperationId>,
+    /// The proposal that it published.
+    pub proposal: Option<ProposalId>,
+    /// Ids of the changes of that proposal that were accepted.
+    pub accepted_op_ids: Vec<String>,
+    /// A person's words about it.
+    pub note: Option<String>,
+    /// Whether it is exempt from the limit of kept versions.
+    pub pinned: bool,
+    /// How far through the memories it was written.
+    pub watermark_at: Option<Instant>,
+    /// The value of the output schema's fields.
+    pub structured_output: Option<Json>,
+    /// The version whose text that value was taken from.
+    pub structured_output_version: Option<u32>,
+    /// The settings it was made with: tags, trigger, max_tokens.
+    pub settings: Json,
 }
 
 /// Two versions set against each other.
@@ -407,4 +448,10 @@ pub struct VersionDiff {
     pub evidence_gone: Vec<EvidenceItem>,
     /// Evidence only of the newer side.
     pub evidence_new: Vec<EvidenceItem>,
+    /// Evidence of both sides, as the newer one read it.
+    pub evidence_kept: Vec<EvidenceItem>,
+    /// What differs in the value of the output schema's fields.
+    pub structured: Vec<JsonChange>,
+    /// What differs in question, tags, trigger and budget.
+    pub settings: Vec<JsonChange>,
 }

@@ -4,6 +4,7 @@
 
 use super::convert::{Opened, same_word};
 use super::make;
+use super::publish::is_from_file;
 use crate::models::loaded::{Loaded, clocks, set_clocks, to_json};
 use crate::report::fault;
 use crate::view::proposal::{
@@ -250,6 +251,11 @@ pub(super) async fn reject(
             }),
         };
         let settlement = settle(&pending, &verdict).map_err(not_settled)?;
+        if is_from_file(opened) {
+            // No run read anything for it, so no clock moves and no fact was declined.
+            opened.row.head.disposition = Some(rows::Disposition::Dismiss);
+            return close(tx, key, opened, &settlement, input.note, "rejected", now);
+        }
         let mut model = Loaded::of(opened.model.row.clone());
         let event = settlement.clock.event(
             watermark(tx, key, opened.row.head.watermark_seq)?,
@@ -276,6 +282,7 @@ pub(super) async fn reject(
         close(tx, key, opened, &settlement, input.note, "rejected", now)
     })
     .await?;
+    crate::models::published::after_rejection(engine, bank, id).await;
     crate::ops::wake(engine);
     Ok(())
 }

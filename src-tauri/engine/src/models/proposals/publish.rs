@@ -8,8 +8,9 @@ use crate::models::history::doc_diff;
 use crate::models::lifecycle;
 use crate::models::loaded::{Loaded, clocks, load_provenance, set_clocks, to_json};
 use crate::models::publish::{
-    NewState, memory_citations, merge_evidence, no_evidence, publish, tokens,
+    NewState, evidence_of, memory_citations, merge_evidence, no_evidence, publish, tokens,
 };
+use crate::models::published;
 use crate::report::fault;
 use crate::view::proposal::{ApproveInput, Preview, PreviewOf, Published};
 use crate::{Engine, Result};
@@ -21,7 +22,7 @@ use domain::proposal::{
     decide_draft, settle,
 };
 use domain::provenance::{Provenance, Step};
-use domain::refresh::{Outcome, is_large_removal, removed_lines};
+use domain::refresh::{ClockEvent, Outcome, is_large_removal, removed_lines};
 use domain::{BankId, Instant, Json, ProposalId};
 use std::collections::{BTreeSet, HashSet};
 use store::proposals::ProposalOrigin;
@@ -119,15 +120,16 @@ pub(super) async fn approve(
     state_seq: u32,
 ) -> Result<Published> {
     let ready = prepare(engine, bank, id, &input, state_seq).await?;
-    let (bank, now, note) = (bank.clone(), engine.now(), input.note);
+    let (in_bank, now, note) = (bank.clone(), engine.now(), input.note);
     let model_id = ready.opened.model.row.head.id.clone();
     let version = engine
         .store()
         .write_as("approve_proposal", move |tx| {
-            let key = store::banks::key(tx, &bank)?;
+            let key = store::banks::key(tx, &in_bank)?;
             write(tx, key, ready, note, now)
         })
         .await?;
+    published::after_commit(engine, bank, &model_id, None).await;
     crate::ops::wake(engine);
     Ok(Published { model_id, version })
 }
@@ -223,7 +225,7 @@ fn provenance(opened: &Opened, before: &Provenance, result: &Outcomes, version: 
     let mut by_person: Vec<String> =
         result.draft.as_ref().map(|draft| draft.person_blocks.clone()).unwrap_or_default();
     for step in &steps {
-        if opened.proposed.contains_key(&step.op.op_id) {
+        if opened.proposed.contains_key(&step.op.op_id) || is_from_file(opened) {
             by_person.extend(step.trace.writes.iter().map(|write| write.block_id.clone()));
         }
     }
@@ -275,6 +277,11 @@ fn evidence(
         based_on = merge_evidence(&missing, &based_on, &HashSet::new());
     }
     let max_tokens = opened.model.row.head.max_tokens;
+    if is_from_file(opened) {
+        // A person wrote it: what the document is known to rest on does not change by that.
+        let before = evidence_of(&opened.model.row, document);
+        return PublishedEvidence { document_tokens: tokens(&document.render()), ..before };
+    }
     PublishedEvidence {
         text: opened.run.text.clone(),
         basis: opened.run.basis.unwrap_or(domain::citations::Basis::Cited),
@@ -283,6 +290,11 @@ fn evidence(
         delta_applied: opened.row.head.origin != ProposalOrigin::Full,
         ..no_evidence(document, max_tokens)
     }
+}
+
+/// Whether the proposal offers a text that was written into the published file.
+pub(super) fn is_from_file(opened: &Opened) -> bool {
+    opened.row.head.origin == ProposalOrigin::File
 }
 
 fn write(
@@ -302,18 +314,21 @@ fn write(
         &head.source_query,
         head.cutoff_seq,
     );
-    if let Some(event) = event {
+    let from_file = is_from_file(&opened);
+    if let Some(event) = if from_file { Some(ClockEvent::Edited) } else { event } {
         let moved = clocks(&model.row.head).after(event, now);
         set_clocks(&mut model.row.head, moved);
     }
     if head.origin == ProposalOrigin::Full {
         model.row.head.last_full_refreshed_at = Some(now);
     }
-    model.row.carry_over =
-        to_json(&carried(&model.carry_over, &opened, &settlement, model.row.head.version));
-    let seen = opened.run.started_at.unwrap_or(head.created_at);
-    let guidance = after_approval(&model.guidance, seen);
-    model.row.guidance = to_json(&declined(tx, bank, &guidance, &settlement.declined, now)?);
+    if !from_file {
+        model.row.carry_over =
+            to_json(&carried(&model.carry_over, &opened, &settlement, model.row.head.version));
+        let seen = opened.run.started_at.unwrap_or(head.created_at);
+        let guidance = after_approval(&model.guidance, seen);
+        model.row.guidance = to_json(&declined(tx, bank, &guidance, &settlement.declined, now)?);
+    }
     let accepted: Vec<String> = opened
         .ops
         .iter()
@@ -337,6 +352,7 @@ fn write(
         note: note.filter(|note| !note.trim().is_empty()),
         trace,
         settings,
+        restored: Vec::new(),
         vector: Some(vector),
     };
     Ok(publish(tx, bank, model.row, state, expected, now)?)

@@ -142,6 +142,10 @@ fn items(
     let known = opened.model.evidence.iter().flat_map(|e| e.based_on.values().flatten());
     let known: HashMap<&str, &Citation> = known.map(|fact| (fact.id.as_str(), fact)).collect();
     for beside in opened.ops.iter().flat_map(|op| &op.evidence) {
+        // The word of a person is no memory that could be shown.
+        if beside.fact_id == domain::provenance::PERSON {
+            continue;
+        }
         if cited.iter().any(|fact| fact.id == beside.fact_id) {
             continue;
         }

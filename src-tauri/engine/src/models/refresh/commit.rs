@@ -10,7 +10,9 @@ use super::record::{self, Ending};
 use super::trace;
 use crate::models::lifecycle;
 use crate::models::loaded::{Loaded, clocks, set_clocks, to_json};
+use crate::models::locks;
 use crate::models::publish::{NewState, evidence_of, publish, rewrite_evidence};
+use crate::models::published;
 use crate::ops::{Handled, Running};
 use crate::{Engine, Result};
 use domain::document::Document;
@@ -66,6 +68,8 @@ pub(super) async fn finished(
     {
         tracing::warn!(%error, "the search vector of a document that had moved was not renewed");
     }
+    let model = &plan.model.row.head.id;
+    published::after_commit(engine, &running.bank, model, Some(&running.operation.id)).await;
     Ok(committed.handled)
 }
 
@@ -99,7 +103,9 @@ impl Finish {
         let mut other_text = None;
         if decision.outcome == Outcome::ContentWritten {
             let rebased = if moved && !is_other { self.rebased(&fresh) } else { None };
-            if is_other || (moved && rebased.is_none()) {
+            // A lock set while the run went on holds too.
+            let stopped = locks::meets_new(tx, &fresh, &self.plan.locks, &self.drafted.document)?;
+            if is_other || stopped || (moved && rebased.is_none()) {
                 ending.outcome = Outcome::ProposalCreated;
                 ending.proposal = Some(self.proposal.clone());
                 let reason = ProposalReason::DocumentChanged;
@@ -199,6 +205,7 @@ impl Finish {
             note: None,
             trace: self.kept_trace(ending),
             settings: self.plan.model.settings(),
+            restored: Vec::new(),
             vector: self.vector.clone(),
         };
         publish(tx, bank, fresh.row, state, expected, self.now)?;

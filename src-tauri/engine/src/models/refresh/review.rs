@@ -160,7 +160,8 @@ impl Finish {
         let candidate = if fresh.document == *was {
             self.drafted.document.clone()
         } else {
-            reconcile(&fresh.document, self.drafted.document.clone())
+            let moved = reconcile(&fresh.document, self.drafted.document.clone());
+            domain::delta::keep_locked(&fresh.document, &moved, &self.plan.locks)
         };
         let by_text: HashMap<&str, &Vec<String>> = self
             .drafted

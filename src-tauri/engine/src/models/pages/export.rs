@@ -1,0 +1,188 @@
+//! Pages as Markdown: one with its header, or all of them as a bundle of files with an index and, for
+//! each page, its history.
+
+use crate::models::history;
+use crate::models::loaded::Loaded;
+use crate::report::fault;
+use crate::view::model::TimelineEntry;
+use crate::view::page::{BundleFile, PageText};
+use crate::{Engine, Error, Result};
+use domain::document::LineEnd;
+use domain::page::{self, FrontMatter, PAGE_TYPE};
+use domain::time::to_rfc3339;
+use domain::{FieldFault, NodeId};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use store::kb::{self, Node, NodeKind};
+use store::{BankKey, ReadTx};
+
+/// A page with its header.
+pub(super) fn page(tx: &ReadTx<'_>, bank: BankKey, id: &NodeId) -> store::Result<PageText> {
+    let node = kb::get(tx, bank, id)?;
+    let missing = || store::Error::not_found(store::Thing::Node, id.as_str());
+    text(tx, &node)?.ok_or_else(missing)
+}
+
+/// The text of a page; none for a folder.
+fn text(tx: &ReadTx<'_>, node: &Node) -> store::Result<Option<PageText>> {
+    let Some(model) = node.model else { return Ok(None) };
+    let model = Loaded::of(store::models::by_key(tx, model)?);
+    let head = &model.row.head;
+    let body = model.row.content.clone();
+    let front = FrontMatter {
+        id: node.id.as_str(),
+        title: &head.name,
+        description: &head.source_query,
+        tags: &head.tags,
+        kind: PAGE_TYPE,
+        timestamp: head.last_refreshed_at,
+    };
+    Ok(Some(PageText {
+        id: node.id.clone(),
+        name: head.name.clone(),
+        kind: page::page_type(&head.tags, PAGE_TYPE).to_owned(),
+        description: head.source_query.clone(),
+        tags: page::shown_tags(&head.tags),
+        timestamp: head.last_refreshed_at,
+        markdown: front.render(&[], LineEnd::of(&body)) + &body,
+        body,
+    }))
+}
+
+/// All pages of a bank as files.
+pub(super) fn bundle(tx: &ReadTx<'_>, bank: BankKey) -> store::Result<Vec<BundleFile>> {
+    let nodes = kb::list(tx, bank)?;
+    let places: Vec<_> = nodes.iter().map(|node| (node.key, node.parent)).collect();
+    let name = store::banks::by_key(tx, bank)?.name;
+    let mut index = format!("# {}\n\n", one_line(&name));
+    let mut pages = Vec::new();
+    for (at, depth) in page::walk(&places) {
+        let node = &nodes[at];
+        let indent = "  ".repeat(usize::try_from(depth).unwrap_or(0));
+        let label = link_text(&node.name);
+        // Writing to a string cannot fail.
+        let _ = match node.kind {
+            NodeKind::Folder => writeln!(index, "{indent}- {label}"),
+            NodeKind::Page => writeln!(index, "{indent}- [{label}]({}.md)", node.id),
+        };
+        if let Some(text) = text(tx, node)? {
+            pages.push(BundleFile { path: format!("{}.md", node.id), content: text.markdown });
+            pages.push(BundleFile {
+                path: format!("{}.log.md", node.id),
+                content: log(tx, bank, node)?,
+            });
+        }
+    }
+    let mut files = vec![BundleFile { path: "index.md".to_owned(), content: index }];
+    files.extend(pages);
+    Ok(files)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A name as the text of a link: what would end the link or begin markup is escaped.
+fn link_text(name: &str) -> String {
+    let mut text = String::new();
+    for c in one_line(name).chars() {
+        if matches!(c, '\\' | '[' | ']' | '*' | '_' | '`' | '<' | '>') {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// The history of a page, newest first, a line for each entry.
+fn log(tx: &ReadTx<'_>, bank: BankKey, node: &Node) -> store::Result<String> {
+    let mut log = format!("# History of {}\n\n", link_text(&node.name));
+    let Some(model) = node.model else { return Ok(log) };
+    let id = store::models::by_key(tx, model)?.head.id;
+    for entry in history::timeline(tx, bank, &id)? {
+        log.push_str(&line(entry));
+        log.push('\n');
+    }
+    Ok(log)
+}
+
+fn line(entry: TimelineEntry) -> String {
+    let noted = |note: Option<String>| {
+        note.map(|note| format!(" Note: {}", one_line(&note))).unwrap_or_default()
+    };
+    match entry {
+        TimelineEntry::Version { version, cause, actor, at, note, change, .. } => {
+            let size = format!(
+                "{} added, {} removed, {} changed",
+                change.added, change.removed, change.changed
+            );
+            let (at, made, by) = (to_rfc3339(at), made(&cause), by(&actor));
+            format!("- {at}: version {version}, {made} {by}; blocks: {size}.{}", noted(note))
+        }
+        TimelineEntry::Proposal { proposal, state, at, note } => {
+            let (at, number) = (to_rfc3339(at), proposal.number);
+            format!("- {at}: proposal {number} was {state}.{}", noted(note))
+        }
+        TimelineEntry::FailedRun { at, report, .. } => {
+            let why = report.map(|report| format!(" {}", report.message)).unwrap_or_default();
+            format!("- {}: a refresh failed.{why}", to_rfc3339(at))
+        }
+    }
+}
+
+fn made(cause: &str) -> &'static str {
+    match cause {
+        "created" => "written",
+        "refresh_full" => "rebuilt",
+        "refresh_delta" => "refreshed",
+        "retraction" => "cleared of withdrawn facts",
+        "proposal" => "approved",
+        "edit" => "edited",
+        "clear" => "emptied",
+        "revert" => "brought back",
+        _ => "imported",
+    }
+}
+
+fn by(actor: &str) -> &'static str {
+    match actor {
+        "person" => "by a person",
+        "after_consolidation" => "after consolidation",
+        "after_deletion" => "after a deletion",
+        "cron" => "on schedule",
+        "manual_refresh" => "as asked",
+        _ => "with an import",
+    }
+}
+
+/// Writes files into a folder that exists.
+pub(super) async fn save(engine: &Engine, folder: &str, files: Vec<BundleFile>) -> Result<u32> {
+    let bad = |message: &str| -> Error {
+        let field = FieldFault::new("folder", "out_of_range", message);
+        fault("invalid_request").fields(vec![field]).into()
+    };
+    let place = PathBuf::from(folder.trim());
+    if !place.is_absolute() {
+        return Err(bad("Give the whole path, from the root of the disk on."));
+    }
+    let count = u32::try_from(files.len()).unwrap_or(u32::MAX);
+    let data = engine.inner.config.folder.clone();
+    let written = tokio::task::spawn_blocking(move || {
+        for file in files {
+            let path = place.join(&file.path);
+            let Some(text) = path.to_str() else { return Ok(false) };
+            let Ok(path) = crate::models::published::file::check(text, &data) else {
+                return Ok(false);
+            };
+            crate::models::published::file::write(&path, file.content.as_bytes())
+                .map_err(|source| Error::Io { path: path.display().to_string(), source })?;
+        }
+        Ok(true)
+    });
+    let written: Result<bool> =
+        written.await.map_err(|error| fault("unexpected_error").detail(error))?;
+    if !written? {
+        return Err(bad("Choose a folder that exists, outside the program's own data folder."));
+    }
+    Ok(count)
+}

@@ -1,0 +1,187 @@
+//! The rim of publishing: a file is read, checked as a target, and written beside itself and renamed,
+//! so that a reader sees the old text or the new one and never half of either. Blocking; knows no
+//! model.
+
+use domain::FieldFault;
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Largest file whose text is offered for review: far beyond any document, small enough to read
+/// whenever the window comes to the front.
+pub(super) const LARGEST: u64 = 8 << 20;
+
+/// A file as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    /// There is no such file.
+    Nothing,
+    /// Its bytes.
+    Bytes(Vec<u8>),
+    /// It is too large to be a document.
+    TooLarge,
+}
+
+impl Found {
+    /// SHA-256 of the bytes; a file too large has the hash of its size alone, which is no hash that
+    /// was ever written.
+    pub(super) fn hash(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Nothing => None,
+            Self::Bytes(bytes) => Some(hash(bytes)),
+            Self::TooLarge => Some(b"too large".to_vec()),
+        }
+    }
+
+    /// Its text, if it is one.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
+            Self::Nothing | Self::TooLarge => None,
+        }
+    }
+}
+
+/// SHA-256 of a file's bytes.
+pub(super) fn hash(bytes: &[u8]) -> Vec<u8> {
+    Sha256::digest(bytes).to_vec()
+}
+
+/// Reads a file.
+pub(super) fn read(path: &Path) -> io::Result<Found> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(error),
+        Ok(meta) if !meta.is_file() => return Err(io::Error::other("it is not a file")),
+        Ok(meta) if meta.len() > LARGEST => return Ok(Found::TooLarge),
+        Ok(_) => {}
+    }
+    fs::read(path).map(Found::Bytes)
+}
+
+/// Writes a file beside its place and renames it there. A link is followed, so that it stays one, and
+/// the rights of a file that was there are kept. On a failure nothing is left beside it.
+pub(in crate::models) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let place = match fs::canonicalize(path) {
+        Ok(place) => place,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        Err(error) => return Err(error),
+    };
+    let beside = beside(&place)?;
+    let done = write_beside(&place, &beside, bytes);
+    if done.is_err() {
+        // It may not have come to be.
+        let _ = fs::remove_file(&beside);
+    }
+    done
+}
+
+fn beside(place: &Path) -> io::Result<PathBuf> {
+    let name = place.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(".palimpsest");
+    Ok(place.with_file_name(hidden))
+}
+
+fn write_beside(place: &Path, beside: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(beside)?;
+    file.write_all(bytes)?;
+    if let Ok(meta) = fs::metadata(place) {
+        file.set_permissions(meta.permissions())?;
+    }
+    file.sync_all()?;
+    drop(file);
+    fs::rename(beside, place)?;
+    // The rename itself shall survive a loss of power; where folders cannot be opened, it does not
+    // need to be told.
+    if let Some(Ok(folder)) = place.parent().map(File::open) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+/// A path as a target: absolute, in a folder that exists, outside the data folder, no folder itself.
+///
+/// # Errors
+/// What is wrong with the field.
+pub(in crate::models) fn check(path: &str, data_folder: &Path) -> Result<PathBuf, FieldFault> {
+    let bad = |message: &str| FieldFault::new("path", "out_of_range", message);
+    let path = path.trim();
+    if path.is_empty() {
+        return Err(FieldFault::blank("path"));
+    }
+    let given = Path::new(path);
+    if !given.is_absolute() {
+        return Err(bad("Give the whole path, from the root of the disk on."));
+    }
+    let (Some(parent), Some(name)) = (given.parent(), given.file_name()) else {
+        return Err(bad("The path names no file."));
+    };
+    let Ok(parent) = fs::canonicalize(parent) else {
+        return Err(bad("There is no such folder; make it first."));
+    };
+    let place = parent.join(name);
+    let inside = fs::canonicalize(data_folder).is_ok_and(|data| parent.starts_with(data));
+    if inside {
+        return Err(bad("Choose a place outside the program's own data folder."));
+    }
+    if place.is_dir() {
+        return Err(bad("This is a folder; name a file in it."));
+    }
+    Ok(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("notes.md");
+        write(&path, b"one").expect("a file");
+        write(&path, b"two\r\n").expect("a file");
+        assert_eq!(read(&path).expect("bytes"), Found::Bytes(b"two\r\n".to_vec()));
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+        let nowhere = folder.path().join("none").join("notes.md");
+        assert!(write(&nowhere, b"x").is_err());
+        assert_eq!(read(&nowhere).expect("nothing"), Found::Nothing);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link_and_rights_stay_as_they_were() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let (real, link) = (folder.path().join("real.md"), folder.path().join("link.md"));
+        fs::write(&real, "one").expect("a file");
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).expect("rights");
+        std::os::unix::fs::symlink(&real, &link).expect("a link");
+        write(&link, b"two").expect("a file");
+        assert_eq!(fs::read(&real).expect("bytes"), b"two");
+        assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
+        assert_eq!(fs::metadata(&real).expect("a file").permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn a_target_is_a_file_in_a_folder_outside_the_data() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        fs::create_dir(&data).expect("a folder");
+        let given = |path: PathBuf| check(path.to_str().unwrap_or_default(), &data);
+        assert!(given(folder.path().join("notes.md")).is_ok());
+        for path in [
+            PathBuf::from("notes.md"),
+            PathBuf::new(),
+            data.join("notes.md"),
+            folder.path().join("data").join("..").join("data").join("notes.md"),
+            folder.path().join("none").join("notes.md"),
+            data.clone(),
+            PathBuf::from("/"),
+        ] {
+            assert!(given(path.clone()).is_err(), "{}", path.display());
+        }
+    }
+}
