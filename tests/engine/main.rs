@@ -10,14 +10,19 @@
     reason = "a test may panic, print and measure"
 )]
 
+mod blame;
 mod dry_run;
 mod endpoints;
 mod form;
+mod locks;
 mod memory;
 mod models;
+mod pages;
 mod proposals;
+mod publish_file;
 mod real_input;
 mod reflect;
 mod refresh_written;
 mod sample;
 mod tidy;
+mod versions;

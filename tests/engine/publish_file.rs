@@ -1,0 +1,358 @@
+//! Publishing to a file: every version is written there, nothing that somebody else wrote is ever
+//! written over, and a killed program leaves nothing that the next start does not make good.
+
+use crate::models::{detail, id, kiln, published, refresh, reopen};
+use domain::ProposalId;
+use engine::models::{self, proposals, published as files};
+use engine::view::model::{Author, ModelDetail, ModelPatch, NewModel, ReviewMode};
+use engine::view::proposal::{ApproveInput, DecideOps, OpDecision, ProposalView, RejectInput};
+use engine::view::published::{PublishInput, PublishState, PublishedFile};
+use std::fs;
+use std::path::{Path, PathBuf};
+use store::Moment;
+use tempfile::TempDir;
+use tests::Fixture;
+
+const PAGE: &str = "# Kiln\r\n\r\nThe kiln stands in the yard.\r\n\r\nIt is old.\r\n";
+
+struct Desk {
+    f: Fixture,
+    /// The folder of the file; nothing but the file may ever stay in it.
+    folder: TempDir,
+}
+
+impl Desk {
+    /// A model with a document that a person wrote, not yet published anywhere.
+    async fn new() -> Self {
+        let f = Fixture::new().await;
+        let new =
+            NewModel { content: Some(PAGE.to_owned()), ..kiln(ReviewMode::Auto, "delta") };
+        models::create(&f.engine, &f.bank, new).await.expect("a model");
+        Self { f, folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("KILN.md")
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.path()).expect("the file")
+    }
+
+    async fn publish(&self, front_matter: bool) -> PublishedFile {
+        let input = PublishInput { path: self.path().display().to_string(), front_matter };
+        let detail = files::set_target(&self.f.engine, &self.f.bank, &id(), input).await;
+        detail.expect("a target").publish.expect("a file")
+    }
+
+    async fn file(&self) -> PublishedFile {
+        detail(&self.f).await.publish.expect("a file")
+    }
+
+    async fn edit(&self, text: &str) -> ModelDetail {
+        let version = detail(&self.f).await.model.version;
+        models::edit_content(&self.f.engine, &self.f.bank, &id(), text.to_owned(), version)
+            .await
+            .expect("an edit")
+    }
+
+    async fn check(&self) -> usize {
+        files::check_files(&self.f.engine).await.expect("a check").len()
+    }
+
+    async fn waiting(&self) -> ProposalView {
+        let inbox = proposals::inbox(&self.f.engine, &self.f.bank).await.expect("an inbox");
+        assert_eq!(inbox.len(), 1);
+        self.get(&inbox[0].id).await
+    }
+
+    async fn get(&self, id: &ProposalId) -> ProposalView {
+        proposals::get(&self.f.engine, &self.f.bank, id).await.expect("a proposal")
+    }
+
+    async fn approve_all(&self, view: &ProposalView) -> u32 {
+        let op_ids = view.ops.iter().map(|op| op.op_id.clone()).collect();
+        let input = DecideOps { op_ids, decision: OpDecision::Accepted };
+        let (engine, bank) = (&self.f.engine, &self.f.bank);
+        let view = proposals::decide(engine, bank, &view.row.id, input, view.state_seq)
+            .await
+            .expect("a decision");
+        let input = ApproveInput { confirmed: true, ..ApproveInput::default() };
+        proposals::approve(engine, bank, &view.row.id, input, view.state_seq)
+            .await
+            .expect("a version")
+            .version
+    }
+
+    async fn reject(&self, view: &ProposalView) {
+        let input = RejectInput { note: Some("no".to_owned()), ..RejectInput::default() };
+        proposals::reject(&self.f.engine, &self.f.bank, &view.row.id, input, view.state_seq)
+            .await
+            .expect("rejected");
+    }
+
+    fn is_alone(&self) {
+        let names: Vec<_> = fs::read_dir(self.folder.path())
+            .expect("a folder")
+            .map(|entry| entry.expect("a file").file_name())
+            .collect();
+        assert_eq!(names, ["KILN.md"]);
+    }
+}
+
+#[tokio::test]
+async fn every_version_is_written_with_its_own_line_ends() {
+    let desk = Desk::new().await;
+    let file = desk.publish(false).await;
+    assert_eq!((file.state, file.last_version), (PublishState::Ok, Some(1)));
+    assert_eq!(desk.text(), PAGE);
+    let text = PAGE.replace("old", "new");
+    let edited = desk.edit(&text).await;
+    assert_eq!(desk.text(), text);
+    assert_eq!(edited.publish.expect("a file").last_version, Some(2));
+    models::revert(&desk.f.engine, &desk.f.bank, &id(), 1, false).await.expect("reverted");
+    assert_eq!(desk.text(), PAGE);
+    desk.f.fact("The kiln of the workshop was repaired.", &["Kiln"], "2026-02-20").await;
+    refresh(&desk.f, false).await;
+    assert!(desk.text().contains("repaired"), "a refresh is written too");
+    assert_eq!(desk.text(), detail(&desk.f).await.content);
+    desk.is_alone();
+    assert_eq!(desk.check().await, 0, "nothing to do, nothing to tell");
+}
+
+#[tokio::test]
+async fn an_outside_text_is_offered_as_a_persons_and_never_written_over() {
+    let desk = Desk::new().await;
+    desk.publish(false).await;
+    desk.f.fact("The kiln of the workshop was repaired.", &["Kiln"], "2026-02-20").await;
+    let before = detail(&desk.f).await;
+    let outside = PAGE.replace("It is old.", "It was built in 1990.") + "\r\nIt smokes.\r\n";
+    fs::write(desk.path(), &outside).expect("an outside edit");
+    assert_eq!(desk.check().await, 1);
+    assert_eq!(desk.check().await, 0, "it is told once");
+    let view = desk.waiting().await;
+    assert_eq!((view.row.reason.as_str(), view.row.origin.as_str()), ("outside_edit", "file"));
+    assert_eq!(view.row.operations, 2, "{:?}", view.ops);
+    assert!(view.ops.iter().all(|op| !op.unsupported && op.evidence.is_empty()), "{:?}", view.ops);
+    assert_eq!(desk.file().await.proposal, Some(view.row.id.clone()));
+    let denied = files::publish_now(&desk.f.engine, &desk.f.bank, &id()).await;
+    assert_eq!(denied.expect_err("it waits").reason(), "outside_change");
+    assert_eq!(desk.text(), outside);
+    let version = desk.approve_all(&view).await;
+    let after = detail(&desk.f).await;
+    assert_eq!((after.model.version, version), (2, 2));
+    assert!(after.content.contains("1990") && after.content.contains("It smokes."));
+    assert_eq!(after.model.last_memory_seen_at, before.model.last_memory_seen_at);
+    assert_eq!(after.model.refresh_reasons, before.model.refresh_reasons, "no watermark moved");
+    let by_person = after.blame.iter().filter(|block| block.author == Author::Person).count();
+    assert_eq!((by_person, after.blame.len()), (3, 3));
+    let blame = models::blame(&desk.f.engine, &desk.f.bank, &id(), None).await.expect("a blame");
+    assert!(blame.blocks.iter().all(|block| block.by_person && block.facts.is_empty()));
+    assert_eq!(desk.text(), after.content);
+    let file = desk.file().await;
+    assert_eq!((file.state, file.last_version, file.proposal), (PublishState::Ok, Some(2), None));
+    desk.is_alone();
+}
+
+#[tokio::test]
+async fn a_new_version_does_not_write_over_an_outside_text() {
+    let desk = Desk::new().await;
+    desk.publish(false).await;
+    let outside = PAGE.replace("It is old.", "It is red.");
+    fs::write(desk.path(), &outside).expect("an outside edit");
+    let edited = desk.edit(&PAGE.replace("the yard", "the garden")).await;
+    let file = edited.publish.expect("a file");
+    assert_eq!((file.state, file.last_version), (PublishState::ChangedOutside, Some(1)));
+    assert_eq!(desk.text(), outside);
+    let view = desk.waiting().await;
+    let words: Vec<_> = view.ops.iter().filter_map(|op| op.new_text.clone()).collect();
+    assert!(words.iter().any(|text| text.contains("red")), "{words:?}");
+    desk.approve_all(&view).await;
+    assert!(desk.text().contains("It is red."));
+    assert_eq!(desk.text(), detail(&desk.f).await.content);
+}
+
+#[tokio::test]
+async fn a_rejected_outside_text_gives_way_to_what_is_published() {
+    let desk = Desk::new().await;
+    desk.publish(false).await;
+    fs::write(desk.path(), PAGE.replace("old", "red")).expect("an outside edit");
+    desk.check().await;
+    let before = detail(&desk.f).await;
+    let view = desk.waiting().await;
+    desk.reject(&view).await;
+    assert_eq!(desk.text(), PAGE);
+    let after = detail(&desk.f).await;
+    assert_eq!(after.publish.expect("a file").state, PublishState::Ok);
+    assert_eq!(after.model.last_refreshed_at, before.model.last_refreshed_at);
+    assert_eq!(after.model.version, 1);
+    // The same text, written there again, is somebody's word again.
+    fs::write(desk.path(), PAGE.replace("old", "red")).expect("an outside edit");
+    desk.check().await;
+    assert_eq!(desk.file().await.state, PublishState::ChangedOutside);
+    assert_eq!(desk.waiting().await.row.number, 2);
+}
+
+#[tokio::test]
+async fn a_file_that_was_there_first_is_offered_and_kept() {
+    let desk = Desk::new().await;
+    fs::write(desk.path(), "# Mine\n\nDo not lose this.\n").expect("a file");
+    let file = desk.publish(false).await;
+    assert_eq!((file.state, file.last_version), (PublishState::ChangedOutside, None));
+    assert_eq!(desk.text(), "# Mine\n\nDo not lose this.\n");
+    let view = desk.waiting().await;
+    assert!(view.ops.iter().any(|op| op.new_text.as_deref().is_some_and(|t| t.contains("lose"))));
+    fs::write(desk.path(), PAGE).expect("the published text");
+    desk.check().await;
+    assert_eq!(desk.file().await.state, PublishState::Ok);
+    let inbox = proposals::inbox(&desk.f.engine, &desk.f.bank).await.expect("an inbox");
+    assert!(inbox.is_empty(), "a text that is there no more waits for nothing");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_is_a_warning_and_is_tried_again() {
+    let desk = Desk::new().await;
+    let folder = desk.folder.path().join("vault");
+    fs::create_dir(&folder).expect("a folder");
+    let path = folder.join("KILN.md");
+    let input = PublishInput { path: path.display().to_string(), front_matter: false };
+    files::set_target(&desk.f.engine, &desk.f.bank, &id(), input).await.expect("a target");
+    fs::remove_dir_all(&folder).expect("gone");
+    desk.f.fact("The kiln of the workshop was repaired.", &["Kiln"], "2026-02-20").await;
+    refresh(&desk.f, false).await;
+    let after = detail(&desk.f).await;
+    assert_eq!(after.model.version, 2, "the version stands");
+    let file = after.publish.expect("a file");
+    assert_eq!((file.state, file.last_version), (PublishState::Failed, Some(1)));
+    assert!(file.error.is_some());
+    let warnings = after.last_run.expect("a run").warnings;
+    assert!(warnings.iter().any(|warning| warning.code == "publish_failed"), "{warnings:?}");
+    let again = files::publish_now(&desk.f.engine, &desk.f.bank, &id()).await;
+    assert_eq!(again.expect_err("no folder").reason(), "publish_failed");
+    fs::create_dir(&folder).expect("a folder");
+    assert_eq!(desk.check().await, 1);
+    assert_eq!(fs::read_to_string(&path).expect("the file"), after.content);
+    fs::remove_file(&path).expect("gone");
+    assert_eq!(desk.check().await, 0, "a file that was deleted is left so until something is due");
+    files::publish_now(&desk.f.engine, &desk.f.bank, &id()).await.expect("published");
+    assert_eq!(fs::read_to_string(&path).expect("the file"), after.content);
+}
+
+/// A program that is killed between the commit and the file, or between the file and its note.
+#[tokio::test]
+async fn a_kill_is_made_good_at_the_next_start() {
+    let kills = [("edit_model", Moment::AfterCommit), ("note_published_file", Moment::BeforeCommit)];
+    for (label, moment) in kills {
+        let desk = Desk::new().await;
+        desk.publish(false).await;
+        let text = PAGE.replace("old", "new");
+        desk.f.engine.store().set_commit_hook(move |point| {
+            if point.label == label && point.moment == moment {
+                return Err(store::Error::Closed);
+            }
+            Ok(())
+        });
+        models::edit_content(&desk.f.engine, &desk.f.bank, &id(), text.clone(), 1).await.ok();
+        let Desk { f, folder } = desk;
+        let Fixture { folder: data, clock, engine, bank } = f;
+        engine.store().set_commit_hook(|_| Ok(()));
+        drop(engine);
+        let engine = reopen(data.path(), &clock).await;
+        files::check_files(&engine).await.expect("a check");
+        let after = models::get(&engine, &bank, &id()).await.expect("the model");
+        let file = after.publish.expect("a file");
+        assert_eq!((file.state, file.last_version), (PublishState::Ok, Some(2)), "{label}");
+        let written = fs::read_to_string(folder.path().join("KILN.md")).expect("the file");
+        assert_eq!(written, text, "{label}");
+        let inbox = proposals::inbox(&engine, &bank).await.expect("an inbox");
+        assert!(inbox.is_empty(), "our own text is no outside text");
+    }
+}
+
+#[tokio::test]
+async fn a_header_names_the_model_and_lines_of_others_stay_in_it() {
+    let desk = Desk::new().await;
+    desk.publish(true).await;
+    let text = desk.text();
+    assert!(text.starts_with("---\r\nid: \"kiln\"\r\ntype: \"mental-model\"\r\n"), "{text}");
+    assert!(text.contains("\r\ntitle: \"The kiln\"\r\n") && text.ends_with(PAGE), "{text}");
+    let with_own = text.replacen("\r\n---\r\n", "\r\naliases: [oven]\r\n---\r\n", 1);
+    fs::write(desk.path(), &with_own).expect("a line of one's own");
+    desk.check().await;
+    assert_eq!(desk.file().await.state, PublishState::Ok, "the document is as it was");
+    desk.edit(&PAGE.replace("old", "new")).await;
+    assert!(desk.text().contains("\r\naliases: [oven]\r\n"), "{}", desk.text());
+    assert!(desk.text().contains("It is new."));
+    fs::write(desk.path(), desk.text().replace("It is new.", "It is red.")).expect("an edit");
+    desk.check().await;
+    let view = desk.waiting().await;
+    assert_eq!(view.row.operations, 1, "the header is no part of the document: {:?}", view.ops);
+    desk.approve_all(&view).await;
+    assert!(desk.text().contains("It is red.") && desk.text().contains("aliases: [oven]"));
+}
+
+#[tokio::test]
+async fn clearing_and_deleting_leave_the_file() {
+    let desk = Desk::new().await;
+    desk.publish(false).await;
+    models::clear(&desk.f.engine, &desk.f.bank, &id(), 1).await.expect("cleared");
+    desk.check().await;
+    assert_eq!(desk.text(), PAGE);
+    desk.edit("# Anew\n").await;
+    assert_eq!(desk.text(), "# Anew\n");
+    let path = desk.path();
+    let left = files::clear_target(&desk.f.engine, &desk.f.bank, &id()).await.expect("cleared");
+    assert_eq!(left.publish, None);
+    desk.edit("# Other\n").await;
+    assert_eq!(desk.text(), "# Anew\n", "it is published no more");
+    desk.publish(false).await;
+    models::delete(&desk.f.engine, &desk.f.bank, &id()).await.expect("deleted");
+    assert!(path.is_file());
+}
+
+#[tokio::test]
+async fn only_a_file_of_ones_own_can_be_a_target() {
+    let desk = Desk::new().await;
+    desk.publish(false).await;
+    let other = NewModel { id: Some("other".to_owned()), ..kiln(ReviewMode::Auto, "delta") };
+    models::create(&desk.f.engine, &desk.f.bank, other).await.expect("a model");
+    let data = desk.f.folder.path().join("x.md");
+    let given = [
+        desk.path(),
+        data,
+        PathBuf::from("x.md"),
+        desk.folder.path().to_owned(),
+        Path::new("/nowhere-at-all/x.md").to_owned(),
+    ];
+    for path in given {
+        let input = PublishInput { path: path.display().to_string(), front_matter: false };
+        let set = files::set_target(&desk.f.engine, &desk.f.bank, &"other".into(), input).await;
+        let report = engine::report::Report::from(set.expect_err("refused"));
+        assert_eq!(report.reason, "invalid_request", "{}", path.display());
+        assert_eq!(report.fields[0].field, "path");
+    }
+    let none = files::publish_now(&desk.f.engine, &desk.f.bank, &"other".into()).await;
+    assert_eq!(none.expect_err("no file").reason(), "invalid_request");
+}
+
+#[tokio::test]
+async fn a_review_that_is_under_way_is_not_pushed_aside() {
+    let f = Fixture::new().await;
+    published(&f, "delta").await;
+    let patch = ModelPatch { review: Some(ReviewMode::Manual), ..ModelPatch::default() };
+    models::update(&f.engine, &f.bank, &id(), patch).await.expect("an update");
+    let desk = Desk { f, folder: tempfile::tempdir().expect("a folder") };
+    desk.publish(false).await;
+    desk.f.fact("The kiln of the workshop got a new chimney.", &["Kiln"], "2026-02-21").await;
+    refresh(&desk.f, false).await;
+    let first = desk.waiting().await;
+    fs::write(desk.path(), desk.text() + "\nA line by hand.\n").expect("an outside edit");
+    desk.check().await;
+    assert_eq!(desk.waiting().await.row.id, first.row.id, "one thing after the other");
+    assert_eq!(desk.file().await.state, PublishState::ChangedOutside);
+    desk.reject(&first).await;
+    let second = desk.waiting().await;
+    assert_eq!(second.row.origin, "file");
+    desk.approve_all(&second).await;
+    assert!(desk.text().contains("A line by hand."));
+}
