@@ -71,34 +71,50 @@ export const commands = {
 	clearModel: (bank: BankId, id: ModelId, expectedVersion: number) => __TAURI_INVOKE<ModelDetail>("clear_model", { bank, id, expectedVersion }),
 	/**  Writes an earlier version anew. */
 	revertModel: (bank: BankId, id: ModelId, version: number, readAgain: boolean) => __TAURI_INVOKE<ModelDetail>("revert_model", { bank, id, version, readAgain }),
-	/**  How many memories a scope reads now, also under the other ways to match its tags. */
+	/**  How many memories a scope reads now. */
 	scopeReach: (bank: BankId, input: NewModel) => __TAURI_INVOKE<ScopeReach>("scope_reach", { bank, input }),
-	/**  When a schedule comes due next, or what is wrong with it. */
-	nextRuns: (expression: string) => __TAURI_INVOKE<NextRuns>("next_runs", { expression }),
-	/**  Everything that is wrong with a response schema. */
-	checkSchema: (schema: JsonValue) => __TAURI_INVOKE<SchemaProblem[]>("check_schema", { schema }),
-	/**  Extracts the fields of a schema that is not saved yet from a text. */
-	trySchema: (schema: JsonValue, text: string) => __TAURI_INVOKE<SchemaTry>("try_schema", { schema, text }),
-	/**  Runs a refresh that writes nothing and tells what it would do. `run` names it for stopping. */
-	dryRunModel: (bank: BankId, id: ModelId, run: RunId | null) => __TAURI_INVOKE<DryRunView>("dry_run_model", { bank, id, run }),
-	/**  Stops a dry run. */
-	cancelDryRun: (run: RunId) => __TAURI_INVOKE<null>("cancel_dry_run", { run }),
-	/**  A dry run again, as it was told. */
-	getDryRun: (bank: BankId, run: RunId) => __TAURI_INVOKE<DryRunView>("get_dry_run", { bank, run }),
-	/**  Makes a proposal of a dry run. */
-	keepDryRun: (bank: BankId, run: RunId) => __TAURI_INVOKE<KeptDryRun>("keep_dry_run", { bank, run }),
-	/**  Forgets the result of a dry run. */
-	dropDryRun: (bank: BankId, run: RunId) => __TAURI_INVOKE<null>("drop_dry_run", { bank, run }),
-	/**  The records of a model's runs, newest first. */
-	listRefreshRuns: (bank: BankId, id: ModelId) => __TAURI_INVOKE<RefreshRunView[]>("list_refresh_runs", { bank, id }),
-	/**  Extracts the structured view of the document as it stands. */
-	reextractStructured: (bank: BankId, id: ModelId) => __TAURI_INVOKE<ModelDetail>("reextract_structured", { bank, id }),
 	/**  The history of a model, newest first. */
 	listVersions: (bank: BankId, id: ModelId) => __TAURI_INVOKE<TimelineEntry[]>("list_versions", { bank, id }),
 	/**  One kept version. */
 	getVersion: (bank: BankId, id: ModelId, version: number) => __TAURI_INVOKE<VersionView>("get_version", { bank, id, version }),
 	/**  Two versions set against each other. */
 	diffVersions: (bank: BankId, id: ModelId, from: number, to: number) => __TAURI_INVOKE<VersionDiff>("diff_versions", { bank, id, from, to }),
+	/**  Exempts a version from the limit of kept versions, or no longer. */
+	pinVersion: (bank: BankId, id: ModelId, version: number, pinned: boolean) => __TAURI_INVOKE<null>("pin_version", { bank, id, version, pinned }),
+	/**  Writes a person's words about a version, or takes them away. */
+	noteVersion: (bank: BankId, id: ModelId, version: number, note: string | null) => __TAURI_INVOKE<null>("note_version", { bank, id, version, note }),
+	/**  Who wrote each block of a version, and what it rests on; of the published one when none is named. */
+	modelBlame: (bank: BankId, id: ModelId, version: number | null) => __TAURI_INVOKE<ModelBlame>("model_blame", { bank, id, version }),
+	/**  Locks a block or a section against refreshes, or changes the note of its lock. */
+	setLock: (bank: BankId, id: ModelId, kind: LockKind, elementId: string, note: string | null) => __TAURI_INVOKE<ModelDetail>("set_lock", { bank, id, kind, elementId, note }),
+	/**  Takes a lock away. */
+	removeLock: (bank: BankId, id: ModelId, kind: LockKind, elementId: string) => __TAURI_INVOKE<ModelDetail>("remove_lock", { bank, id, kind, elementId }),
+	/**  Publishes a model to a file from now on. */
+	setPublishTarget: (bank: BankId, id: ModelId, input: PublishInput) => __TAURI_INVOKE<ModelDetail>("set_publish_target", { bank, id, input }),
+	/**  Publishes to no file any more; the file stays. */
+	clearPublishTarget: (bank: BankId, id: ModelId) => __TAURI_INVOKE<ModelDetail>("clear_publish_target", { bank, id }),
+	/**  Writes the file now. */
+	publishNow: (bank: BankId, id: ModelId) => __TAURI_INVOKE<ModelDetail>("publish_now", { bank, id }),
+	/**  Looks at all published files; gives those that stand otherwise than before. */
+	checkPublishedFiles: () => __TAURI_INVOKE<CheckedFile[]>("check_published_files"),
+	/**  All folders and pages in reading order. */
+	pageTree: (bank: BankId) => __TAURI_INVOKE<TreeNode[]>("page_tree", { bank }),
+	/**  Makes a folder. */
+	createFolder: (bank: BankId, input: NewFolder) => __TAURI_INVOKE<TreeNode>("create_folder", { bank, input }),
+	/**  Makes a page with its model. */
+	createPage: (bank: BankId, input: NewPage) => __TAURI_INVOKE<CreatedPage>("create_page", { bank, input }),
+	/**  Renames, moves or changes a folder or page. */
+	updateNode: (bank: BankId, id: NodeId, patch: NodePatch) => __TAURI_INVOKE<ChangedNode>("update_node", { bank, id, patch }),
+	/**  Deletes a folder or page with everything in it. */
+	deleteNode: (bank: BankId, id: NodeId) => __TAURI_INVOKE<null>("delete_node", { bank, id }),
+	/**  A page as text with its header. */
+	pageText: (bank: BankId, id: NodeId) => __TAURI_INVOKE<PageText>("page_text", { bank, id }),
+	/**  All pages as files. */
+	pageBundle: (bank: BankId) => __TAURI_INVOKE<BundleFile[]>("page_bundle", { bank }),
+	/**  Writes all pages as files into a folder; gives how many. */
+	savePageBundle: (bank: BankId, folder: string) => __TAURI_INVOKE<number>("save_page_bundle", { bank, folder }),
+	/**  Pages by words and by meaning, best first. */
+	searchPages: (bank: BankId, query: string, limit: number | null) => __TAURI_INVOKE<PageHit[]>("search_pages", { bank, query, limit }),
 	/**  Proposals that wait for a decision, oldest first. */
 	listProposals: (bank: BankId) => __TAURI_INVOKE<ProposalRow[]>("list_proposals", { bank }),
 	/**  One proposal with all that a reviewer needs. */
@@ -260,6 +276,24 @@ export type BankRow = {
 	created_at: string,
 };
 
+/**  Blame of one block, with everything behind it. */
+export type BlameBlock = {
+	/**  The section it stands in. */
+	section_id: string,
+	/**  Its id. */
+	block_id: string,
+	/**  Its text. */
+	text: string,
+	/**  What wrote it; none where that was not recorded. */
+	written: BlockWriting | null,
+	/**  Whether a person wrote it, wholly or partly. */
+	by_person: boolean,
+	/**  The memories that it rests on, with their text as read. */
+	facts: EvidenceItem[],
+	/**  Whether it or its section is locked now. */
+	locked: boolean,
+};
+
 /**  A run of lines between blank lines: a paragraph, a list, a table, a fence. */
 export type Block = {
 	/**  Unique among all blocks of the document; assigned once and kept. */
@@ -288,6 +322,36 @@ export type BlockBlame = {
 	sources: string[],
 };
 
+/**  The delta operation that wrote a block. */
+export type BlockChange = {
+	/**  Its id within the proposal or run. */
+	op_id: string,
+	/**  Its number within the proposal, from 1. */
+	number: number | null,
+	/**  `append_block`, `replace_block` and so on; none where that is not kept any more. */
+	kind: string | null,
+};
+
+/**  What wrote the present text of a block. */
+export type BlockWriting = {
+	/**  The version that it came with. */
+	version: number,
+	/**  When. */
+	at: string,
+	/**  Who. */
+	author: Author,
+	/**  What made that version, as in the timeline; none once it is not kept any more. */
+	cause: string | null,
+	/**  Who set that going, as in the timeline; none once the version is not kept any more. */
+	actor: string | null,
+	/**  The queued work that wrote it. */
+	operation: OperationId | null,
+	/**  The proposal that it came through. */
+	proposal: OpenProposal | null,
+	/**  The change within that proposal or run. */
+	change: BlockChange | null,
+};
+
 /**  How much effort a run may spend. */
 export type Budget = 
 /**  Stop when the answer is good enough. The default of a question. */
@@ -296,6 +360,14 @@ export type Budget =
 "mid" | 
 /**  Every level of knowledge, several wordings. */
 "high";
+
+/**  A file of a bundle. */
+export type BundleFile = {
+	/**  Its name; no folders. */
+	path: string,
+	/**  Its text. */
+	content: string,
+};
 
 /**  A size in bytes, below 2^53. */
 export type Bytes = number;
@@ -333,29 +405,6 @@ export type CacheTag =
 /**  Backups. */
 "backups";
 
-/**  A fact to offer again. */
-export type CarryOver = {
-	/**  The memory. */
-	fact_id: string,
-	/**  The version at which it was first carried. */
-	since_version: number,
-	/**  How often it has been offered in vain. */
-	attempts: number,
-	/**  Why. */
-	why: CarryOverWhy,
-};
-
-/**  Why a fact was read and did not reach the document. */
-export type CarryOverWhy = 
-/**  Cited by skipped operations alone. */
-"op_skipped" | 
-/**  In the missing tail of a cut answer. */
-"truncated" | 
-/**  In evidence, yet neither cited nor judged. */
-"uncovered" | 
-/**  Its proposed change was put off by a person. */
-"deferred";
-
 /**  How much a version changed against the one before. */
 export type ChangeSize = {
 	/**  Blocks added. */
@@ -372,6 +421,14 @@ export type Changed = {
 	bank: BankId | null,
 	/**  What has changed. */
 	tags: CacheTag[],
+};
+
+/**  A node after a change. */
+export type ChangedNode = {
+	/**  It. */
+	node: TreeNode,
+	/**  The refresh that a new question queued. */
+	operation: OperationId | null,
 };
 
 /**  One line of the set-up check. */
@@ -406,6 +463,18 @@ export type CheckVerdict =
 "fail" | 
 /**  Not tried, because something before it failed. */
 "skipped";
+
+/**  A published file that stands otherwise than before it was looked at. */
+export type CheckedFile = {
+	/**  Its bank. */
+	bank: BankId,
+	/**  Its model. */
+	model_id: ModelId,
+	/**  Name of the model. */
+	model_name: string,
+	/**  The file. */
+	file: PublishedFile,
+};
 
 /**  A chunk of a document (UUIDv7 of the document and the chunk's number). */
 export type ChunkId = string;
@@ -470,6 +539,16 @@ export type CreatedModel = {
 	operation: OperationId | null,
 };
 
+/**  What came of making a page. */
+export type CreatedPage = {
+	/**  The page. */
+	page_id: NodeId,
+	/**  Its model. */
+	mental_model_id: ModelId,
+	/**  The refresh that builds it; none when content was given. */
+	operation: OperationId | null,
+};
+
 /**  A commit changed something that screens show. */
 export type DataChanged = Changed;
 
@@ -507,16 +586,6 @@ export type DeltaFailurePolicy =
 "propose_full" | 
 /**  The next refresh tries a delta again. */
 "fail";
-
-/**  The edits of a delta by what became of them, each with its text and, if skipped, its reason. */
-export type DeltaOperations = {
-	/**  Changed the document. */
-	applied: JsonValue[],
-	/**  Did not fit. */
-	skipped: JsonValue[],
-	/**  Were true already. */
-	noop: JsonValue[],
-};
 
 /**  One element of either side, in reading order. */
 export type DiffEntry = {
@@ -606,77 +675,6 @@ export type DocumentRow = {
 	tags: string[],
 	/**  Last change. */
 	updated_at: string,
-};
-
-/**  What a refresh would do now. Nothing of it is written. */
-export type DryRunView = {
-	/**  Names the dry run, to keep it or to look at it again. */
-	dry_run_id: RunId,
-	/**  The model. */
-	mental_model_id: ModelId,
-	/**  Its name. */
-	name: string,
-	/**  `full` or `delta`, as the settings ask. */
-	requested_mode: string,
-	/**  The mode that ran. */
-	effective_mode: string,
-	/**  Why they differ. */
-	mode_fallback_reason: string | null,
-	/**  How the refresh would end. */
-	outcome: string,
-	/**  The word of a failure. */
-	failure_reason: string | null,
-	/**  The failure in full. */
-	report: Report | null,
-	/**  Whether document or evidence would be written. */
-	would_persist: boolean,
-	/**  Whether a proposal would be made instead. */
-	would_propose: boolean,
-	/**  What the run could read. */
-	scope: Scope,
-	/**  And from when to when. */
-	window: RunWindow,
-	/**  How much it read. */
-	facts: FactCounts,
-	/**  What it would rest on. */
-	based_on: EvidenceItem[],
-	/**  The published document. */
-	current_content: string,
-	/**  The document that the run arrived at, stored or not. */
-	candidate_content: string,
-	/**  What would be stored; equals the published document when nothing would be. */
-	preview_content: string,
-	/**  What differs between the two, unified and element by element. */
-	diff: DocDiff,
-	/**  The edits of a delta; none for a rebuild. */
-	delta_operations: DeltaOperations | null,
-	/**  Facts taken back; none when there are none. */
-	retraction: Retraction | null,
-	/**  The structured view that would be stored. */
-	structured_output: JsonValue | null,
-	/**  Facts that the next refresh would be offered again. */
-	carry_over: CarryOver[],
-	/**  Everything that was done, with the results of the searches. */
-	trace: JsonValue,
-	/**  Tokens. */
-	usage: Usage,
-	/**  How long it took. */
-	duration_ms: number,
-	/**  What is worth knowing. */
-	warnings: RunWarning[],
-	/**
-	 *  The result as a proposal would show it; none when nothing would change. Its id is not one of
-	 *  a proposal until the dry run is kept.
-	 */
-	review: ProposalView | null,
-	/**  Whether it was written without a language model. */
-	extractive: boolean,
-	/**  The proposal that it was kept as. */
-	kept_as: ProposalId | null,
-	/**  When it began. */
-	started_at: string,
-	/**  When it ended. */
-	finished_at: string,
 };
 
 /**  A change of a memory by a person; absent fields stay. */
@@ -791,14 +789,6 @@ export type ExtractiveTrace = {
 	confidence: Score,
 	/**  Memories read before answering. */
 	memories_read: number,
-};
-
-/**  How many memories a run read and used, by type, each counted once. */
-export type FactCounts = {
-	/**  Read. */
-	retrieved: { [key in string]: number },
-	/**  Used as evidence. */
-	used: { [key in string]: number },
 };
 
 /**  What kind of statement a memory is. "Fact" means `World` or `Experience`. */
@@ -916,10 +906,14 @@ export type InitiatedBy =
 /**  The program itself: extractive mode, or a forced step that was missed twice. */
 "engine";
 
-/**  A dry run that was kept. */
-export type KeptDryRun = {
-	/**  The proposal that it became. */
-	proposal: ProposalId,
+/**  One place at which two values differ. */
+export type JsonChange = {
+	/**  The place as a JSON pointer (RFC 6901); empty for the whole value. */
+	pointer: string,
+	/**  What stood there; none if nothing did. */
+	old: JsonValue | null,
+	/**  What stands there; none if nothing does. */
+	new: JsonValue | null,
 };
 
 /**  What is known of a stored key. */
@@ -1026,6 +1020,25 @@ export type LlmSettings = {
 	keychain: boolean,
 };
 
+/**  What a lock covers. */
+export type LockKind = 
+/**  One block. */
+"block" | 
+/**  A whole section. */
+"section";
+
+/**  A lock: refreshes leave the element as it is, byte for byte. */
+export type LockView = {
+	/**  What it covers. */
+	kind: LockKind,
+	/**  Id of the block or section. */
+	element_id: string,
+	/**  When it was set. */
+	locked_at: string,
+	/**  Why, in a person's words. */
+	note: string | null,
+};
+
 /**  What the page keeps between starts. */
 export type Look = {
 	/**  Colours. */
@@ -1036,14 +1049,6 @@ export type Look = {
 	single_keys?: boolean,
 	/**  Whether the tour of the first run has ended. */
 	tour_done?: boolean,
-};
-
-/**  The reach of a scope under one way to match its tags. */
-export type MatchReach = {
-	/**  The way. */
-	tags_match: TagsMatch,
-	/**  Memories that it would read now. */
-	memories: number,
 };
 
 /**  One memory with all that hangs on it. */
@@ -1138,6 +1143,16 @@ export type MemoryState =
 /**  Taken out of use by a person, with a reason; can be restored. */
 "invalidated";
 
+/**  Blame of a version of a document. */
+export type ModelBlame = {
+	/**  The version. */
+	version: number,
+	/**  Whether it is the published one. */
+	published: boolean,
+	/**  Its blocks in reading order. */
+	blocks: BlameBlock[],
+};
+
 /**  One model with its document. */
 export type ModelDetail = {
 	/**  The row. */
@@ -1158,19 +1173,18 @@ export type ModelDetail = {
 	last_run: LastRun | null,
 	/**  The stored value of the output schema's fields. */
 	structured_output: JsonValue | null,
-	/**
-	 *  Whether that value was extracted from another text, or by another schema, than the present
-	 *  one.
-	 */
-	structured_stale: boolean,
-	/**  What a change of settings brought with it. */
-	warnings: RunWarning[],
 	/**  Settings in force. */
 	trigger: Trigger,
 	/**  Which of them were stated. */
 	stated_keys: string[],
 	/**  Next five runs of its schedule. */
 	next_runs: string[],
+	/**  What a person locked against refreshes. */
+	locks: LockView[],
+	/**  The file that it is published to. */
+	publish: PublishedFile | null,
+	/**  The page of the knowledge base that owns it. */
+	page_id: NodeId | null,
 };
 
 /**  A mental model: a slug of lower-case letters, digits and hyphens, unique in its bank. */
@@ -1300,6 +1314,14 @@ export type NewFact = {
 	entities?: string[],
 };
 
+/**  A folder to be made. */
+export type NewFolder = {
+	/**  Its name. */
+	name: string,
+	/**  The folder to put it into; the root when absent. */
+	parent_id?: NodeId | null,
+};
+
 /**  A model to be made. */
 export type NewModel = {
 	/**  Id; made when absent. */
@@ -1320,12 +1342,60 @@ export type NewModel = {
 	content?: string | null,
 };
 
-/**  When a schedule comes due. */
-export type NextRuns = {
-	/**  The next five times; empty when the expression cannot be used. */
-	at: string[],
-	/**  What is wrong with the expression. */
-	fault: FieldFault | null,
+/**  A page to be made, with its model. */
+export type NewPage = {
+	/**  Its name. */
+	name: string,
+	/**  The question it answers. */
+	source_query: string,
+	/**  The folder to put it into; the root when absent. */
+	parent_id?: NodeId | null,
+	/**  Tags of its model; they are its scope too. */
+	tags?: string[],
+	/**  Budget of the document in tokens, 256 to 8192; 4096 when absent. */
+	max_tokens?: number | null,
+	/**  Stated settings, by key; the defaults of a page lie under them. */
+	trigger?: JsonValue | null,
+	/**  Who decides; `auto` when absent. */
+	review?: ReviewMode | null,
+	/**  A document to begin with; then no refresh is queued. */
+	content?: string | null,
+};
+
+/**  A folder or page of the knowledge base (`kf-` or `kp-` and 32 hex digits). */
+export type NodeId = string;
+
+/**  What a node is. */
+export type NodeKind = 
+/**  It holds other nodes. */
+"folder" | 
+/**  It owns a model. */
+"page";
+
+/**  A change of a node; absent fields stay. All but name and place are for pages only. */
+export type NodePatch = {
+	/**  New name. */
+	name?: string | null,
+	/**  New place. */
+	place?: NodePlace | null,
+	/**  New question; a refresh is queued when it differs. */
+	source_query?: string | null,
+	/**  New tags. */
+	tags?: string[] | null,
+	/**  New budget. */
+	max_tokens?: number | null,
+	/**  Settings to state; an explicit null resets one. */
+	trigger?: JsonValue | null,
+	/**  Who decides. */
+	review?: ReviewMode | null,
+};
+
+/**  Where a node shall lie. */
+export type NodePlace = {
+	/**  The folder; none for the root. */
+	parent_id: NodeId | null,
+	/**  Its place there, counted from 0; the last when absent. */
+	position?: number | null,
 };
 
 /**  What a person decided about an operation. */
@@ -1499,6 +1569,70 @@ export type Page<T> = {
 	next: string | null,
 };
 
+/**  What a page adds to its node. */
+export type PageFields = {
+	/**  Its model. */
+	mental_model_id: ModelId,
+	/**  The question it answers. */
+	description: string,
+	/**  Tags of its model, in the order given. */
+	tags: string[],
+	/**  Settings in force. */
+	trigger: Trigger,
+	/**  Whether newer memories lie in its scope, or it was never refreshed. */
+	is_stale: boolean,
+	/**  Reasons to refresh, as in a list of models. */
+	refresh_reasons: string[],
+	/**  Where it stands. */
+	state: ModelState,
+	/**  Who decides what a refresh changes. */
+	review: ReviewMode,
+	/**  What waits for a decision. */
+	open_proposal: OpenProposal | null,
+	/**  Number of the published version; 0 before the first. */
+	version: number,
+	/**  Whether nothing has been published yet. */
+	placeholder: boolean,
+};
+
+/**  A page that a search found. */
+export type PageHit = {
+	/**  The page. */
+	id: NodeId,
+	/**  Its name. */
+	name: string,
+	/**  Its model. */
+	mental_model_id: ModelId,
+	/**  The question it answers. */
+	source_query: string,
+	/**  A part of its text around the words that were looked for. */
+	snippet: string,
+	/**  How well it fits; only the order of two scores of one search means something. */
+	score: Score,
+	/**  When it was last refreshed. */
+	updated_at: string | null,
+};
+
+/**  A page as text. */
+export type PageText = {
+	/**  The page. */
+	id: NodeId,
+	/**  Its name. */
+	name: string,
+	/**  What it is: the first `type:` tag, or `knowledge-page`. */
+	kind: string,
+	/**  The question it answers. */
+	description: string,
+	/**  Its tags without those that say what it is. */
+	tags: string[],
+	/**  When it was last refreshed. */
+	timestamp: string | null,
+	/**  The document. */
+	body: string,
+	/**  The document with its header. */
+	markdown: string,
+};
+
 /**  A found thing of the palette. */
 export type PaletteHit = {
 	/**  What it is. */
@@ -1658,12 +1792,47 @@ export type Protocol =
 /**  Ollama's own protocol. */
 "ollama";
 
+/**  A file to publish to. */
+export type PublishInput = {
+	/**  Absolute path of the file; its folder must exist. */
+	path: string,
+	/**  Whether it begins with a header of the model's fields. */
+	front_matter: boolean,
+};
+
+/**  How a published file stands. */
+export type PublishState = 
+/**  As it was written. */
+"ok" | 
+/**  Somebody else changed it; its text waits for a decision and nothing is written over it. */
+"changed_outside" | 
+/**  It could not be written. */
+"failed";
+
 /**  What came of an approval. */
 export type Published = {
 	/**  The model. */
 	model_id: ModelId,
 	/**  The new version. */
 	version: number,
+};
+
+/**  The file of a model. */
+export type PublishedFile = {
+	/**  Absolute path. */
+	path: string,
+	/**  Whether it begins with a header of the model's fields. */
+	front_matter: boolean,
+	/**  How it stands. */
+	state: PublishState,
+	/**  Why it could not be written, or why its text cannot be offered, in a sentence. */
+	error: string | null,
+	/**  The version that it holds; none before the first time. */
+	last_version: number | null,
+	/**  When that was last looked at and something changed. */
+	updated_at: string,
+	/**  The proposal that offers its outside text, while that waits for a decision. */
+	proposal: ProposalId | null,
 };
 
 /**  One found memory. */
@@ -1785,60 +1954,6 @@ export type RefreshMode =
 /**  Edits it with typed operations. */
 "delta";
 
-/**  The record of a run. */
-export type RefreshRunView = {
-	/**  Its id. */
-	id: RunId,
-	/**  Its operation; none for a dry run. */
-	operation: OperationId | null,
-	/**  What set it going. */
-	triggered_by: string[],
-	/**  Whether it wrote nothing on purpose. */
-	dry_run: boolean,
-	/**  Whether its result can still be kept as a proposal. */
-	can_be_kept: boolean,
-	/**  `full` or `delta`. */
-	requested_mode: string,
-	/**  The mode that ran; none for a skip. */
-	effective_mode: string | null,
-	/**  Why they differ. */
-	mode_fallback_reason: string | null,
-	/**  How it ended; `skipped` for a trigger that led to no run. */
-	outcome: string,
-	/**  Why it failed, or was skipped. */
-	failure_reason: string | null,
-	/**  The failure in full. */
-	report: Report | null,
-	/**  From when to when it could read. */
-	window: RunWindow,
-	/**  How much it read. */
-	facts: FactCounts,
-	/**  Edits applied. */
-	ops_applied: number,
-	/**  Edits that were true already. */
-	ops_noop: number,
-	/**  Edits that did not fit. */
-	ops_skipped: number,
-	/**  Tokens. */
-	usage: Usage,
-	/**  Every request to a language model, with the time waited and the time until the first token. */
-	calls: LlmCallRecord[],
-	/**  What is worth knowing. */
-	warnings: RunWarning[],
-	/**  The version that it published. */
-	version: number | null,
-	/**  The proposal that it ended as. */
-	proposal: ProposalId | null,
-	/**  The trace, where it is kept. */
-	trace: JsonValue | null,
-	/**  Skips that this row stands for. */
-	skip_count: number | null,
-	/**  When it began. */
-	started_at: string,
-	/**  When it ended. */
-	finished_at: string,
-};
-
 /**  What becomes of the facts of a rejected proposal. */
 export type RejectDisposition = 
 /**  They are read again, with the note as guidance. */
@@ -1902,18 +2017,6 @@ export type RetainText = {
 	tags?: string[],
 	/**  How facts are read; `chunks` while no language model is set up. */
 	mode?: ExtractionMode | null,
-};
-
-/**  What a run did about cited facts that were taken back. */
-export type Retraction = {
-	/**  The facts. */
-	fact_ids: string[],
-	/**  Their texts as cited. */
-	fact_texts: string[],
-	/**  Whether the document was changed because of them. */
-	applied: boolean,
-	/**  Why they were left for the next refresh: `pending_consolidation`, `retraction_failed`. */
-	deferred_reason: string | null,
 };
 
 /**  Whether a person decides what a refresh changes. */
@@ -2043,24 +2146,6 @@ export type RunWarning = {
 	message: string,
 };
 
-/**  Which memories a run could read, by when they were written. */
-export type RunWindow = {
-	/**  Written after this moment; null reads everything in scope. */
-	created_after?: string | null,
-	/**  Written up to this moment. */
-	created_before?: string | null,
-	/**  How far through the memories the document would be written. */
-	watermark?: string | null,
-	/**  The same bounds as positions in the bank's data. */
-	after_seq?: number | null,
-	/**  Upper bound. */
-	cutoff_seq?: number | null,
-	/**  The position of the watermark. */
-	watermark_seq?: number | null,
-	/**  Memories between the bounds, counted up to 501. */
-	memories?: number,
-};
-
 /**  An endpoint to be stored. `key` is taken over into the key store at once. */
 export type SaveEndpoint = {
 	/**  The one to change; a new one when absent. */
@@ -2079,53 +2164,10 @@ export type SaveEndpoint = {
 	key_fallback: KeyStore | null,
 };
 
-/**  One thing wrong with a schema. */
-export type SchemaProblem = {
-	/**  JSON pointer into the schema; empty for the whole. */
-	pointer: string,
-	/**  Stable word, one of the `schema_…` field codes. */
-	code: string,
-	/**  One sentence for a person. */
-	message: string,
-};
-
-/**  What came of trying a schema. */
-export type SchemaTry = {
-	/**  The fields; null when nothing in the text matches. */
-	value: JsonValue | null,
-	/**  Tokens sent and received, failed calls included. */
-	tokens: number,
-	/**  How long it took, in milliseconds. */
-	duration_ms: number,
-};
-
-/**  A resolved scope. */
-export type Scope = {
-	/**  The model's tags in the order given; null when groups decide. */
-	tags: string[] | null,
-	/**  How the tags match; `any`, and idle, when groups decide. */
-	tags_match: TagsMatch,
-	/**  Joined by AND. */
-	tag_groups: TagGroup[] | null,
-	/**  Null for all three. */
-	fact_types: FactType[] | null,
-	/**  The mental-model tool is not offered. */
-	exclude_mental_models: boolean,
-	/**  Sorted; the model itself is always among them. */
-	exclude_mental_model_ids: string[],
-};
-
-/**  How many memories a scope reads. */
+/**  How reach of a scope is told before a model is made. */
 export type ScopeReach = {
 	/**  Memories that the scope reads now. */
 	memories: number,
-	/**  How its tags are matched, with the default filled in. */
-	tags_match: TagsMatch,
-	/**
-	 *  What the same scope would read under each way to match its tags, in the order in which they
-	 *  are offered; empty when groups take the place of the tags.
-	 */
-	by_match: MatchReach[],
 };
 
 /**  A finite number such as a relevance or a fused rank. In TypeScript it is `number`. */
@@ -2248,7 +2290,9 @@ proposal: OpenProposal | null;
 /**  What was decided in it. */
 decisions: DecisionCounts | null; 
 /**  Exempt from the limit of kept versions. */
-pinned: boolean } | 
+pinned: boolean; 
+/**  The queued work that made it. */
+operation: OperationId | null } | 
 /**  A proposal that published nothing: rejected or superseded. */
 { kind: "proposal"; 
 /**  It. */
@@ -2265,8 +2309,16 @@ note: string | null } |
 at: string; 
 /**  How it ended. */
 outcome: string; 
-/**  Why. */
-report: Report | null };
+/**  Why, as a word of the closed list of failures. */
+failure_reason: string | null; 
+/**  Why, in words. */
+report: Report | null; 
+/**  The mode that ran: `full` or `delta`. */
+mode: string; 
+/**  What set it going, as in an operation. */
+triggered_by: string[]; 
+/**  The queued work. */
+operation: OperationId | null };
 
 /**  One tool call of a run. */
 export type ToolCallRecord = {
@@ -2341,6 +2393,28 @@ export type Trace = {
 	warnings: Warning[],
 };
 
+/**  A folder or page. A tree is a list of them in reading order. */
+export type TreeNode = {
+	/**  Its id. */
+	id: NodeId,
+	/**  What it is. */
+	kind: NodeKind,
+	/**  Its name, unique in its folder whatever the case. */
+	name: string,
+	/**  The folder it lies in; none at the root. */
+	parent_id: NodeId | null,
+	/**  How deep it lies; 0 at the root. */
+	depth: number,
+	/**  Its place among its siblings, ascending. */
+	sort_order: number,
+	/**  Whether something else than a person keeps it. */
+	managed: boolean,
+	/**  When a page was last refreshed; when a folder last changed. */
+	timestamp: string | null,
+	/**  What a page adds; none for a folder. */
+	page: PageFields | null,
+};
+
 /**  The effective trigger. */
 export type Trigger = {
 	/**  Rebuild or edit. */
@@ -2411,6 +2485,12 @@ export type VersionDiff = {
 	evidence_gone: EvidenceItem[],
 	/**  Evidence only of the newer side. */
 	evidence_new: EvidenceItem[],
+	/**  Evidence of both sides, as the newer one read it. */
+	evidence_kept: EvidenceItem[],
+	/**  What differs in the value of the output schema's fields. */
+	structured: JsonChange[],
+	/**  What differs in question, tags, trigger and budget. */
+	settings: JsonChange[],
 };
 
 /**  One kept version. */
@@ -2429,6 +2509,28 @@ export type VersionView = {
 	created_at: string,
 	/**  The trace, when it was kept. */
 	trace: JsonValue | null,
+	/**  What made it, as in the timeline. */
+	cause: string,
+	/**  Who set that going, as in the timeline. */
+	actor: string,
+	/**  The queued work that made it. */
+	operation: OperationId | null,
+	/**  The proposal that it published. */
+	proposal: ProposalId | null,
+	/**  Ids of the changes of that proposal that were accepted. */
+	accepted_op_ids: string[],
+	/**  A person's words about it. */
+	note: string | null,
+	/**  Whether it is exempt from the limit of kept versions. */
+	pinned: boolean,
+	/**  How far through the memories it was written. */
+	watermark_at: string | null,
+	/**  The value of the output schema's fields. */
+	structured_output: JsonValue | null,
+	/**  The version whose text that value was taken from. */
+	structured_output_version: number | null,
+	/**  The settings it was made with: tags, trigger, max_tokens. */
+	settings: JsonValue,
 };
 
 /**  Something to tell the reader although the run succeeded. */
