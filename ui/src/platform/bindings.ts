@@ -71,8 +71,14 @@ export const commands = {
 	clearModel: (bank: BankId, id: ModelId, expectedVersion: number) => __TAURI_INVOKE<ModelDetail>("clear_model", { bank, id, expectedVersion }),
 	/**  Writes an earlier version anew. */
 	revertModel: (bank: BankId, id: ModelId, version: number, readAgain: boolean) => __TAURI_INVOKE<ModelDetail>("revert_model", { bank, id, version, readAgain }),
-	/**  How many memories a scope reads now. */
+	/**  How many memories a scope reads now, also under the other ways to match its tags. */
 	scopeReach: (bank: BankId, input: NewModel) => __TAURI_INVOKE<ScopeReach>("scope_reach", { bank, input }),
+	/**  When a schedule comes due next, or what is wrong with it. */
+	nextRuns: (expression: string) => __TAURI_INVOKE<NextRuns>("next_runs", { expression }),
+	/**  Everything that is wrong with a response schema. */
+	checkSchema: (schema: JsonValue) => __TAURI_INVOKE<SchemaProblem[]>("check_schema", { schema }),
+	/**  Extracts the fields of a schema that is not saved yet from a text. */
+	trySchema: (schema: JsonValue, text: string) => __TAURI_INVOKE<SchemaTry>("try_schema", { schema, text }),
 	/**  The history of a model, newest first. */
 	listVersions: (bank: BankId, id: ModelId) => __TAURI_INVOKE<TimelineEntry[]>("list_versions", { bank, id }),
 	/**  One kept version. */
@@ -1051,6 +1057,14 @@ export type Look = {
 	tour_done?: boolean,
 };
 
+/**  The reach of a scope under one way to match its tags. */
+export type MatchReach = {
+	/**  The way. */
+	tags_match: TagsMatch,
+	/**  Memories that it would read now. */
+	memories: number,
+};
+
 /**  One memory with all that hangs on it. */
 export type MemoryDetail = {
 	/**  The row. */
@@ -1360,6 +1374,14 @@ export type NewPage = {
 	review?: ReviewMode | null,
 	/**  A document to begin with; then no refresh is queued. */
 	content?: string | null,
+};
+
+/**  When a schedule comes due. */
+export type NextRuns = {
+	/**  The next five times; empty when the expression cannot be used. */
+	at: string[],
+	/**  What is wrong with the expression. */
+	fault: FieldFault | null,
 };
 
 /**  A folder or page of the knowledge base (`kf-` or `kp-` and 32 hex digits). */
@@ -2164,10 +2186,37 @@ export type SaveEndpoint = {
 	key_fallback: KeyStore | null,
 };
 
-/**  How reach of a scope is told before a model is made. */
+/**  One thing wrong with a schema. */
+export type SchemaProblem = {
+	/**  JSON pointer into the schema; empty for the whole. */
+	pointer: string,
+	/**  Stable word, one of the `schema_…` field codes. */
+	code: string,
+	/**  One sentence for a person. */
+	message: string,
+};
+
+/**  What came of trying a schema. */
+export type SchemaTry = {
+	/**  The fields; null when nothing in the text matches. */
+	value: JsonValue | null,
+	/**  Tokens sent and received, failed calls included. */
+	tokens: number,
+	/**  How long it took, in milliseconds. */
+	duration_ms: number,
+};
+
+/**  How many memories a scope reads. */
 export type ScopeReach = {
 	/**  Memories that the scope reads now. */
 	memories: number,
+	/**  How its tags are matched, with the default filled in. */
+	tags_match: TagsMatch,
+	/**
+	 *  What the same scope would read under each way to match its tags, in the order in which they
+	 *  are offered; empty when groups take the place of the tags.
+	 */
+	by_match: MatchReach[],
 };
 
 /**  A finite number such as a relevance or a fused rank. In TypeScript it is `number`. */
