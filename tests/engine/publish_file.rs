@@ -132,7 +132,8 @@ async fn an_outside_text_is_offered_as_a_persons_and_never_written_over() {
     assert_eq!(desk.check().await, 0, "it is told once");
     let view = desk.waiting().await;
     assert_eq!((view.row.reason.as_str(), view.row.origin.as_str()), ("outside_edit", "file"));
-    assert_eq!(view.row.operations, 2, "{:?}", view.ops);
+    // Two lines where one stood: the one goes, the two come.
+    assert_eq!(view.row.operations, 3, "{:?}", view.ops);
     assert!(view.ops.iter().all(|op| !op.unsupported && op.evidence.is_empty()), "{:?}", view.ops);
     assert_eq!(desk.file().await.proposal, Some(view.row.id.clone()));
     let denied = files::publish_now(&desk.f.engine, &desk.f.bank, &id()).await;
