@@ -79,6 +79,20 @@ export const commands = {
 	checkSchema: (schema: JsonValue) => __TAURI_INVOKE<SchemaProblem[]>("check_schema", { schema }),
 	/**  Extracts the fields of a schema that is not saved yet from a text. */
 	trySchema: (schema: JsonValue, text: string) => __TAURI_INVOKE<SchemaTry>("try_schema", { schema, text }),
+	/**  Runs a refresh that writes nothing and tells what it would do. `run` names it for stopping. */
+	dryRunModel: (bank: BankId, id: ModelId, run: RunId | null) => __TAURI_INVOKE<DryRunView>("dry_run_model", { bank, id, run }),
+	/**  Stops a dry run. */
+	cancelDryRun: (run: RunId) => __TAURI_INVOKE<null>("cancel_dry_run", { run }),
+	/**  A dry run again, as it was told. */
+	getDryRun: (bank: BankId, run: RunId) => __TAURI_INVOKE<DryRunView>("get_dry_run", { bank, run }),
+	/**  Makes a proposal of a dry run. */
+	keepDryRun: (bank: BankId, run: RunId) => __TAURI_INVOKE<KeptDryRun>("keep_dry_run", { bank, run }),
+	/**  Forgets the result of a dry run. */
+	dropDryRun: (bank: BankId, run: RunId) => __TAURI_INVOKE<null>("drop_dry_run", { bank, run }),
+	/**  The records of a model's runs, newest first. */
+	listRefreshRuns: (bank: BankId, id: ModelId) => __TAURI_INVOKE<RefreshRunView[]>("list_refresh_runs", { bank, id }),
+	/**  Extracts the structured view of the document as it stands. */
+	reextractStructured: (bank: BankId, id: ModelId) => __TAURI_INVOKE<ModelDetail>("reextract_structured", { bank, id }),
 	/**  The history of a model, newest first. */
 	listVersions: (bank: BankId, id: ModelId) => __TAURI_INVOKE<TimelineEntry[]>("list_versions", { bank, id }),
 	/**  One kept version. */
@@ -411,6 +425,29 @@ export type CacheTag =
 /**  Backups. */
 "backups";
 
+/**  A fact to offer again. */
+export type CarryOver = {
+	/**  The memory. */
+	fact_id: string,
+	/**  The version at which it was first carried. */
+	since_version: number,
+	/**  How often it has been offered in vain. */
+	attempts: number,
+	/**  Why. */
+	why: CarryOverWhy,
+};
+
+/**  Why a fact was read and did not reach the document. */
+export type CarryOverWhy = 
+/**  Cited by skipped operations alone. */
+"op_skipped" | 
+/**  In the missing tail of a cut answer. */
+"truncated" | 
+/**  In evidence, yet neither cited nor judged. */
+"uncovered" | 
+/**  Its proposed change was put off by a person. */
+"deferred";
+
 /**  How much a version changed against the one before. */
 export type ChangeSize = {
 	/**  Blocks added. */
@@ -593,6 +630,16 @@ export type DeltaFailurePolicy =
 /**  The next refresh tries a delta again. */
 "fail";
 
+/**  The edits of a delta by what became of them, each with its text and, if skipped, its reason. */
+export type DeltaOperations = {
+	/**  Changed the document. */
+	applied: JsonValue[],
+	/**  Did not fit. */
+	skipped: JsonValue[],
+	/**  Were true already. */
+	noop: JsonValue[],
+};
+
 /**  One element of either side, in reading order. */
 export type DiffEntry = {
 	/**  What happened to it. */
@@ -681,6 +728,77 @@ export type DocumentRow = {
 	tags: string[],
 	/**  Last change. */
 	updated_at: string,
+};
+
+/**  What a refresh would do now. Nothing of it is written. */
+export type DryRunView = {
+	/**  Names the dry run, to keep it or to look at it again. */
+	dry_run_id: RunId,
+	/**  The model. */
+	mental_model_id: ModelId,
+	/**  Its name. */
+	name: string,
+	/**  `full` or `delta`, as the settings ask. */
+	requested_mode: string,
+	/**  The mode that ran. */
+	effective_mode: string,
+	/**  Why they differ. */
+	mode_fallback_reason: string | null,
+	/**  How the refresh would end. */
+	outcome: string,
+	/**  The word of a failure. */
+	failure_reason: string | null,
+	/**  The failure in full. */
+	report: Report | null,
+	/**  Whether document or evidence would be written. */
+	would_persist: boolean,
+	/**  Whether a proposal would be made instead. */
+	would_propose: boolean,
+	/**  What the run could read. */
+	scope: Scope,
+	/**  And from when to when. */
+	window: RunWindow,
+	/**  How much it read. */
+	facts: FactCounts,
+	/**  What it would rest on. */
+	based_on: EvidenceItem[],
+	/**  The published document. */
+	current_content: string,
+	/**  The document that the run arrived at, stored or not. */
+	candidate_content: string,
+	/**  What would be stored; equals the published document when nothing would be. */
+	preview_content: string,
+	/**  What differs between the two, unified and element by element. */
+	diff: DocDiff,
+	/**  The edits of a delta; none for a rebuild. */
+	delta_operations: DeltaOperations | null,
+	/**  Facts taken back; none when there are none. */
+	retraction: Retraction | null,
+	/**  The structured view that would be stored. */
+	structured_output: JsonValue | null,
+	/**  Facts that the next refresh would be offered again. */
+	carry_over: CarryOver[],
+	/**  Everything that was done, with the results of the searches. */
+	trace: JsonValue,
+	/**  Tokens. */
+	usage: Usage,
+	/**  How long it took. */
+	duration_ms: number,
+	/**  What is worth knowing. */
+	warnings: RunWarning[],
+	/**
+	 *  The result as a proposal would show it; none when nothing would change. Its id is not one of
+	 *  a proposal until the dry run is kept.
+	 */
+	review: ProposalView | null,
+	/**  Whether it was written without a language model. */
+	extractive: boolean,
+	/**  The proposal that it was kept as. */
+	kept_as: ProposalId | null,
+	/**  When it began. */
+	started_at: string,
+	/**  When it ended. */
+	finished_at: string,
 };
 
 /**  A change of a memory by a person; absent fields stay. */
@@ -795,6 +913,14 @@ export type ExtractiveTrace = {
 	confidence: Score,
 	/**  Memories read before answering. */
 	memories_read: number,
+};
+
+/**  How many memories a run read and used, by type, each counted once. */
+export type FactCounts = {
+	/**  Read. */
+	retrieved: { [key in string]: number },
+	/**  Used as evidence. */
+	used: { [key in string]: number },
 };
 
 /**  What kind of statement a memory is. "Fact" means `World` or `Experience`. */
@@ -920,6 +1046,12 @@ export type JsonChange = {
 	old: JsonValue | null,
 	/**  What stands there; none if nothing does. */
 	new: JsonValue | null,
+};
+
+/**  A dry run that was kept. */
+export type KeptDryRun = {
+	/**  The proposal that it became. */
+	proposal: ProposalId,
 };
 
 /**  What is known of a stored key. */
@@ -1187,6 +1319,13 @@ export type ModelDetail = {
 	last_run: LastRun | null,
 	/**  The stored value of the output schema's fields. */
 	structured_output: JsonValue | null,
+	/**
+	 *  Whether that value was extracted from another text, or by another schema, than the present
+	 *  one.
+	 */
+	structured_stale: boolean,
+	/**  What a change of settings brought with it. */
+	warnings: RunWarning[],
 	/**  Settings in force. */
 	trigger: Trigger,
 	/**  Which of them were stated. */
@@ -1976,6 +2115,60 @@ export type RefreshMode =
 /**  Edits it with typed operations. */
 "delta";
 
+/**  The record of a run. */
+export type RefreshRunView = {
+	/**  Its id. */
+	id: RunId,
+	/**  Its operation; none for a dry run. */
+	operation: OperationId | null,
+	/**  What set it going. */
+	triggered_by: string[],
+	/**  Whether it wrote nothing on purpose. */
+	dry_run: boolean,
+	/**  Whether its result can still be kept as a proposal. */
+	can_be_kept: boolean,
+	/**  `full` or `delta`. */
+	requested_mode: string,
+	/**  The mode that ran; none for a skip. */
+	effective_mode: string | null,
+	/**  Why they differ. */
+	mode_fallback_reason: string | null,
+	/**  How it ended; `skipped` for a trigger that led to no run. */
+	outcome: string,
+	/**  Why it failed, or was skipped. */
+	failure_reason: string | null,
+	/**  The failure in full. */
+	report: Report | null,
+	/**  From when to when it could read. */
+	window: RunWindow,
+	/**  How much it read. */
+	facts: FactCounts,
+	/**  Edits applied. */
+	ops_applied: number,
+	/**  Edits that were true already. */
+	ops_noop: number,
+	/**  Edits that did not fit. */
+	ops_skipped: number,
+	/**  Tokens. */
+	usage: Usage,
+	/**  Every request to a language model, with the time waited and the time until the first token. */
+	calls: LlmCallRecord[],
+	/**  What is worth knowing. */
+	warnings: RunWarning[],
+	/**  The version that it published. */
+	version: number | null,
+	/**  The proposal that it ended as. */
+	proposal: ProposalId | null,
+	/**  The trace, where it is kept. */
+	trace: JsonValue | null,
+	/**  Skips that this row stands for. */
+	skip_count: number | null,
+	/**  When it began. */
+	started_at: string,
+	/**  When it ended. */
+	finished_at: string,
+};
+
 /**  What becomes of the facts of a rejected proposal. */
 export type RejectDisposition = 
 /**  They are read again, with the note as guidance. */
@@ -2039,6 +2232,18 @@ export type RetainText = {
 	tags?: string[],
 	/**  How facts are read; `chunks` while no language model is set up. */
 	mode?: ExtractionMode | null,
+};
+
+/**  What a run did about cited facts that were taken back. */
+export type Retraction = {
+	/**  The facts. */
+	fact_ids: string[],
+	/**  Their texts as cited. */
+	fact_texts: string[],
+	/**  Whether the document was changed because of them. */
+	applied: boolean,
+	/**  Why they were left for the next refresh: `pending_consolidation`, `retraction_failed`. */
+	deferred_reason: string | null,
 };
 
 /**  Whether a person decides what a refresh changes. */
@@ -2168,6 +2373,24 @@ export type RunWarning = {
 	message: string,
 };
 
+/**  Which memories a run could read, by when they were written. */
+export type RunWindow = {
+	/**  Written after this moment; null reads everything in scope. */
+	created_after?: string | null,
+	/**  Written up to this moment. */
+	created_before?: string | null,
+	/**  How far through the memories the document would be written. */
+	watermark?: string | null,
+	/**  The same bounds as positions in the bank's data. */
+	after_seq?: number | null,
+	/**  Upper bound. */
+	cutoff_seq?: number | null,
+	/**  The position of the watermark. */
+	watermark_seq?: number | null,
+	/**  Memories between the bounds, counted up to 501. */
+	memories?: number,
+};
+
 /**  An endpoint to be stored. `key` is taken over into the key store at once. */
 export type SaveEndpoint = {
 	/**  The one to change; a new one when absent. */
@@ -2204,6 +2427,22 @@ export type SchemaTry = {
 	tokens: number,
 	/**  How long it took, in milliseconds. */
 	duration_ms: number,
+};
+
+/**  A resolved scope. */
+export type Scope = {
+	/**  The model's tags in the order given; null when groups decide. */
+	tags: string[] | null,
+	/**  How the tags match; `any`, and idle, when groups decide. */
+	tags_match: TagsMatch,
+	/**  Joined by AND. */
+	tag_groups: TagGroup[] | null,
+	/**  Null for all three. */
+	fact_types: FactType[] | null,
+	/**  The mental-model tool is not offered. */
+	exclude_mental_models: boolean,
+	/**  Sorted; the model itself is always among them. */
+	exclude_mental_model_ids: string[],
 };
 
 /**  How many memories a scope reads. */
