@@ -4,6 +4,7 @@
 
 use crate::commands::{self, window};
 use crate::state::{DataChanged, OperationProgressed};
+use crate::tags;
 use crate::window::FilesOpened;
 use tauri_specta::{Builder, ErrorHandlingMode, collect_commands, collect_events};
 
@@ -16,6 +17,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             commands::banks::list_banks,
             commands::banks::create_bank,
             commands::banks::delete_bank,
+            commands::banks::restore_sample,
             commands::memories::list_memories,
             commands::memories::get_memory,
             commands::memories::add_memory,
@@ -27,6 +29,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             commands::memories::plan_import,
             commands::memories::import_files,
             commands::memories::list_documents,
+            commands::memories::list_tags,
             commands::memories::recall,
             commands::reflect::cancel_reflect,
             commands::reflect::list_reflect_runs,
@@ -108,6 +111,8 @@ pub fn builder() -> Builder<tauri::Wry> {
             window::third_party_notices,
         ])
         .events(collect_events![FilesOpened, DataChanged, OperationProgressed])
+        .constant("READS", tags::reads())
+        .constant("WRITES", tags::writes())
         .error_handling(ErrorHandlingMode::Throw)
         .disable_serde_phases()
 }

@@ -8,6 +8,7 @@ mod folder;
 mod resources;
 mod secrets;
 pub mod state;
+mod tags;
 pub mod window;
 
 use std::io::Write;

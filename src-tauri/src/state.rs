@@ -65,6 +65,7 @@ impl App {
             embedder: EmbedderStatus { name: String::new(), dim: 0, ready: false, problem: None },
             bank: None,
             sample_bank: None,
+            sample_ready: true,
             first_run_done: false,
         }
     }

@@ -229,6 +229,11 @@ async fn broken_lines_of_an_import_are_named_and_the_others_stored() {
     assert_eq!(done.status, OperationStatus::Completed, "{done:?}");
     let first = result(&done);
     assert_eq!((first.documents, first.facts), (2, 4));
+    let told = done.progress.expect("how far it came");
+    assert_eq!((told.processed, told.total, told.stored), (Some(5), Some(5), Some(4)));
+    let tags = memory::tags(&fixture.engine, &fixture.bank).await.unwrap();
+    let tags: Vec<(&str, u32)> = tags.iter().map(|row| (row.name.as_str(), row.memories)).collect();
+    assert_eq!(tags, [("imported", 4), ("team", 1)]);
     let skipped: Vec<(&str, Option<u32>)> =
         first.skipped.iter().map(|one| (one.file.as_str(), one.line)).collect();
     assert_eq!(
@@ -251,6 +256,26 @@ async fn broken_lines_of_an_import_are_named_and_the_others_stored() {
     fixture.run_queue().await;
     let again = result(&operation(&fixture).await);
     assert_eq!((again.documents, again.facts), (2, 2), "only the list of facts comes anew");
+}
+
+#[tokio::test]
+async fn one_way_alone_keeps_its_own_order_and_says_nothing_of_the_others() {
+    let fixture = Fixture::new().await;
+    for n in 0..12 {
+        let text = format!("The kiln of house {n} was fired on a Monday in the workshop.");
+        memory::add(&fixture.engine, &fixture.bank, fact(&text)).await.unwrap();
+    }
+    let query = "When was the kiln of house 7 fired in 2026?";
+    for way in [Way::Semantic, Way::Keyword] {
+        let input = RecallInput { way: Some(way), ..recall(query) };
+        let found = memory::recall(&fixture.engine, &fixture.bank, input).await.unwrap();
+        assert!(!found.hits.is_empty());
+        let ranks: Vec<u32> = found.hits.iter().map(|hit| hit.ways[0].rank).collect();
+        assert!(ranks.is_sorted() && ranks[0] == 1, "{ranks:?}");
+        assert!(found.hits.iter().all(|hit| hit.ways.len() == 1 && hit.ways[0].way == way));
+        assert!(found.hits.iter().all(|hit| hit.score == hit.ways[0].score));
+        assert_eq!((found.skipped.len(), found.window), (0, None));
+    }
 }
 
 #[tokio::test]

@@ -91,6 +91,9 @@ async fn the_first_build_of_a_reviewed_model_changes_nothing_until_it_is_approve
     let before = detail(&f).await;
     assert_eq!(outcome(&before), "proposal_created");
     assert_eq!((before.model.version, before.model.state), (0, ModelState::WaitingForReview));
+    let told = usize::try_from(before.model.newer.expect("a number")).expect("a small one");
+    assert_eq!(told, before.newer.len(), "one figure for what the document has not seen");
+    assert!(told > 0);
     let view = waiting(&f).await;
     assert_eq!((view.row.state, view.row.origin.as_str()), (ProposalState::Open, "full"));
     assert!(view.extractive && !view.whole && !view.ops.is_empty());

@@ -71,6 +71,7 @@ async fn it_is_complete_and_opening_it_again_changes_nothing() {
     let setup = Setup::default();
     let engine = opened(folder.path(), &clock, &setup).await;
     sample::make(&engine).await.unwrap();
+    assert!(engine::settings::status(&engine).await.unwrap().sample_ready);
     let first = seen(&engine).await;
     assert_eq!(first.counts, [58, 15, 4, 3, 1]);
     let versions: Vec<u32> = first.models.values().map(|(_, version, _)| *version).collect();
@@ -100,6 +101,8 @@ async fn a_deleted_sample_stays_away_until_it_is_asked_for() {
     });
     sample::make(&engine).await.unwrap_err();
     engine.store().set_commit_hook(|_| Ok(()));
+    let status = engine::settings::status(&engine).await.unwrap();
+    assert_eq!((status.sample_bank, status.sample_ready), (Some(bank()), false));
     banks::delete(&engine, &bank()).await.unwrap();
     sample::make(&engine).await.unwrap();
     assert!(banks::list(&engine).await.unwrap().is_empty());

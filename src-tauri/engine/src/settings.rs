@@ -35,7 +35,7 @@ pub(crate) fn of_bank(tx: &ReadTx<'_>, bank: &Bank) -> store::Result<BankSetting
 /// # Errors
 /// Those of reading.
 pub async fn status(engine: &Engine) -> Result<AppStatus> {
-    let (bank, sample, done) = engine
+    let (bank, sample, ready, done) = engine
         .store()
         .read(|tx| {
             let all = banks::list(tx)?;
@@ -49,7 +49,8 @@ pub async fn status(engine: &Engine) -> Result<AppStatus> {
             let bank =
                 last.or_else(|| sample.clone()).or_else(|| all.first().map(|bank| bank.id.clone()));
             let done = settings::get(tx, FIRST_RUN)?.and_then(|value| value.as_bool());
-            Ok((bank, sample, done.unwrap_or(false)))
+            let ready = sample.is_none() || crate::banks::sample::is_complete(tx)?;
+            Ok((bank, sample, ready, done.unwrap_or(false)))
         })
         .await?;
     let embedder = engine.embedder();
@@ -66,6 +67,7 @@ pub async fn status(engine: &Engine) -> Result<AppStatus> {
         },
         bank,
         sample_bank: sample,
+        sample_ready: ready,
         first_run_done: done,
     })
 }

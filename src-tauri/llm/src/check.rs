@@ -52,7 +52,7 @@ pub async fn check(
     match run.all().await {
         Ok(()) => {}
         Err(Error::Cancelled) => return Err(Error::Cancelled),
-        Err(e) => run.add(connection(&e)),
+        Err(e) => run.add_with(connection(&e), Some(e.to_string())),
     }
     let mut report = run.report;
     report.took_ms = millis(checked.timer.now().saturating_sub(start));
@@ -76,10 +76,14 @@ impl Run<'_> {
         self.streaming_and_speed().await
     }
 
-    fn add(&mut self, (item, verdict, words, remedy): Line) {
+    fn add(&mut self, line: Line) {
+        self.add_with(line, None);
+    }
+
+    fn add_with(&mut self, (item, verdict, words, remedy): Line, detail: Option<String>) {
         let name = item.name().to_owned();
         let remedy = remedy.map(str::to_owned);
-        let line = CheckLine { item, name, verdict, words, remedy };
+        let line = CheckLine { item, name, verdict, words, remedy, detail };
         (self.on_line)(&line);
         self.report.verdict = self.report.verdict.max(verdict);
         self.report.lines.push(line);
@@ -419,9 +423,20 @@ fn connection(e: &Error) -> Line {
     (CheckItem::Connection, Verdict::Fails, plain(e), Some(remedy))
 }
 
-/// An error as a sentence without protocol words where they would not help.
+/// An error as a sentence without protocol words where they would not help: numbers of the
+/// operating system and layers of the client say nothing to a person.
 fn plain(e: &Error) -> String {
     match e {
+        Error::Unreachable { endpoint, refused: true, .. } => {
+            format!("Nothing answers at {endpoint}")
+        }
+        Error::Unreachable { endpoint, .. } => {
+            format!("The connection to {endpoint} broke before there was an answer")
+        }
+        Error::CutOff { endpoint, .. } => format!("The reply of {endpoint} broke off"),
+        Error::Setup { endpoint, .. } => {
+            format!("No secure connection to {endpoint} can be set up")
+        }
         Error::Refused { answer, .. } | Error::Failed { answer, .. } => answer.to_string(),
         e => e.to_string(),
     }

@@ -68,6 +68,9 @@ pub struct CheckLine {
     pub words: String,
     /// What to do about it, for a person.
     pub remedy: Option<String>,
+    /// What the network or the endpoint said, in its own words; not for a sentence on a screen.
+    #[serde(default)]
+    pub detail: Option<String>,
 }
 
 /// What the check found.

@@ -21,6 +21,13 @@ pub async fn create_bank(app: State<'_, App>, input: NewBank) -> Result<BankRow,
     Ok(banks::create(&app.engine().await?, input).await?)
 }
 
+/// Makes the sample bank anew.
+#[tauri::command]
+#[specta::specta]
+pub async fn restore_sample(app: State<'_, App>) -> Result<BankId, Report> {
+    Ok(banks::restore_sample(&app.engine().await?).await?)
+}
+
 /// Deletes a bank with everything in it.
 #[tauri::command]
 #[specta::specta]

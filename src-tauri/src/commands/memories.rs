@@ -6,7 +6,7 @@ use engine::memory;
 use engine::report::Report;
 use engine::view::memory::{
     DocumentRow, EditFact, ImportFiles, ImportPlan, MemoryDetail, MemoryFilter, MemoryPage,
-    MemoryRow, NewFact, RetainText,
+    MemoryRow, NewFact, RetainText, TagRow,
 };
 use engine::view::recall::{RecallInput, RecallView};
 use tauri::State;
@@ -118,6 +118,13 @@ pub async fn import_files(
     input: ImportFiles,
 ) -> Result<OperationId, Report> {
     Ok(memory::import(&app.engine().await?, &bank, input).await?)
+}
+
+/// The tags of a bank, the most used first.
+#[tauri::command]
+#[specta::specta]
+pub async fn list_tags(app: State<'_, App>, bank: BankId) -> Result<Vec<TagRow>, Report> {
+    Ok(memory::tags(&app.engine().await?, &bank).await?)
 }
 
 /// The documents of a bank.

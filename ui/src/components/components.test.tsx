@@ -1,4 +1,4 @@
-import { render, screen } from "@testing-library/react";
+import { act, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { describe, expect, test } from "vitest";
@@ -10,6 +10,7 @@ import { Line, Words } from "./diff";
 import { List } from "./list";
 import { Markdown } from "./markdown";
 import { ReportCard } from "./report";
+import { say, Toaster } from "./toast";
 
 const items = Array.from({ length: 10_000 }, (_, number) => ({ id: `i${number}` }));
 
@@ -123,5 +124,20 @@ describe("report", () => {
   test("offers no second try where it cannot help", () => {
     render(<ReportCard report={refusal({ retryable: false })} onRetry={() => {}} />);
     expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
+  });
+});
+
+describe("a notice", () => {
+  test("stands at the left above the foot, where no primary action is, and can be sent away", async () => {
+    render(<Toaster />);
+    act(() => say("Refresh of House rules is queued"));
+    const notice = (await screen.findByText("Refresh of House rules is queued")).closest("li");
+    expect(notice).toHaveAttribute("data-x-position", "left");
+    expect(notice).toHaveAttribute("data-y-position", "bottom");
+    const list = notice?.closest("ol");
+    expect(list?.style.getPropertyValue("--offset-bottom")).toContain("--foot");
+    expect(list?.style.getPropertyValue("--width")).toBe("17rem");
+    await userEvent.click(screen.getByRole("button", { name: "Dismiss" }));
+    await waitFor(() => expect(notice).toHaveAttribute("data-removed", "true"));
   });
 });

@@ -4,6 +4,7 @@ import { day } from "~/lib/format";
 import type { EvidenceItem } from "~/platform/bindings";
 import { Badge } from "./badge";
 import { Kind } from "./kind";
+import { MemoryText } from "./memory-text";
 
 /** A memory as evidence: kind, date, text as it was read, and where it comes from. */
 export function Fact({
@@ -41,24 +42,17 @@ export function Fact({
         ))}
         {item.gone && <Badge kind="warn">No longer exists</Badge>}
       </div>
-      <p className={cn("mt-0.5 select-text", quiet && "text-muted", item.gone && "line-through")}>
-        <Marked text={item.text} mark={mark} />
+      <p
+        className={cn(
+          "mt-0.5 select-text whitespace-pre-line break-words",
+          quiet && "text-muted",
+          item.gone && "line-through",
+        )}
+      >
+        <MemoryText text={item.text} mark={mark} links />
       </p>
       {item.document && <p className="type-small text-muted">{item.document}</p>}
       {children}
     </article>
-  );
-}
-
-/** A text with the first place of some words marked, whatever their case. */
-function Marked({ text, mark }: { text: string; mark?: string | undefined }) {
-  const at = mark ? text.toLowerCase().indexOf(mark.toLowerCase()) : -1;
-  if (!mark || at < 0) return text;
-  return (
-    <>
-      {text.slice(0, at)}
-      <mark>{text.slice(at, at + mark.length)}</mark>
-      {text.slice(at + mark.length)}
-    </>
   );
 }

@@ -29,11 +29,7 @@ export function Kind({
   const word = words[of] ?? of;
   return (
     <span className={cn("inline-flex items-center gap-1 font-medium text-muted", className)}>
-      <svg
-        viewBox="0 0 16 16"
-        className="size-3 shrink-0 fill-current text-accent-text"
-        aria-hidden="true"
-      >
+      <svg viewBox="0 0 16 16" className="size-3 shrink-0 fill-current" aria-hidden="true">
         <path d={shapes[of] ?? shapes.world} />
       </svg>
       <span className={bare ? "sr-only" : undefined}>{word}</span>

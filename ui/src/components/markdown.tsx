@@ -5,7 +5,7 @@ import remarkGfm from "remark-gfm";
 import { usePlatform } from "~/platform";
 
 /** Raw HTML never gets this far; the schema is a second wall. Images are left out: they would be fetched. */
-const schema = {
+export const schema = {
   ...defaultSchema,
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => name !== "img"),
   protocols: { ...defaultSchema.protocols, href: ["http", "https"] },
@@ -32,7 +32,7 @@ export const Markdown = memo(function Markdown({
 });
 
 /** A link out of the program: its full address is shown before anything is opened. */
-function OutsideLink({ href, children }: { href?: string; children?: ReactNode }) {
+export function OutsideLink({ href, children }: { href?: string; children?: ReactNode }) {
   const platform = usePlatform();
   if (!href || !/^https?:/i.test(href)) return <span>{children}</span>;
   return (

@@ -1,28 +1,53 @@
 import { Toaster as Sonner, toast } from "sonner";
 
-/** Where toasts appear. Only for what finished elsewhere, or with the way to take an act back. */
+/** How long a notice stays; one that can be taken back stays longer (milliseconds). */
+const SHORT = 4000;
+const WITH_ACTION = 8000;
+
+/**
+ * Where notices appear: at the left, above the foot, over the empty end of the rail. Primary
+ * actions stand at the right end of feet, heads and rows, so that none is ever covered. Only for
+ * what finished elsewhere, or with the way to take an act back.
+ */
 export function Toaster() {
   return (
     <Sonner
-      position="bottom-right"
-      duration={8000}
-      offset={16}
+      position="bottom-left"
+      duration={SHORT}
+      visibleToasts={2}
+      offset={place}
+      mobileOffset={place}
+      gap={8}
+      style={{ "--width": "17rem" } as React.CSSProperties}
       toastOptions={{
         unstyled: true,
+        closeButton: true,
+        closeButtonAriaLabel: "Dismiss",
         classNames: {
           toast:
-            "flex w-(--width) items-center gap-3 rounded-md bg-raised px-3 py-2 text-text shadow-float type-list",
+            "flex w-(--width) items-center gap-2 rounded-md bg-raised py-1.5 pr-1.5 pl-3 text-text shadow-float type-list",
           title: "type-list",
           description: "type-small text-muted",
+          content: "min-w-0 flex-1",
           actionButton:
-            "type-small ml-auto h-(--control-small) shrink-0 rounded-md border border-edge bg-raised px-2 font-medium hover:bg-hover",
+            "type-small h-(--control-small) shrink-0 rounded-md border border-edge bg-raised px-2 font-medium hover:bg-hover",
+          closeButton:
+            "order-last grid size-6 shrink-0 place-items-center rounded-small text-muted hover:bg-hover hover:text-text",
         },
       }}
     />
   );
 }
 
+/** Clear of the foot of a screen and of the edge of the window. */
+const place = { left: "0.75rem", bottom: "calc(var(--foot) + 0.75rem)" };
+
 /** Says that something happened, with at most one way on: where it leads, or how to take it back. */
 export function say(message: string, action?: { label: string; run: () => void }): void {
-  toast(message, action ? { action: { label: action.label, onClick: action.run } } : undefined);
+  toast(
+    message,
+    action
+      ? { duration: WITH_ACTION, action: { label: action.label, onClick: action.run } }
+      : undefined,
+  );
 }

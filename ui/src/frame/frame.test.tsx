@@ -87,6 +87,7 @@ describe("frame", () => {
         embedder: { name: "e5", dim: 384, ready: true, problem: null },
         bank: null,
         sample_bank: null,
+        sample_ready: true,
         first_run_done: true,
       }),
     });

@@ -14,6 +14,7 @@ import { Help } from "./help";
 import { Palette } from "./palette";
 import { Rail } from "./rail";
 import { strings } from "./strings";
+import { Unattended } from "./unattended";
 import { useZoom } from "./zoom";
 
 /** Bar, rail and the panes of the screen. Below 900 px the rail folds behind a menu button. */
@@ -95,8 +96,16 @@ export function Frame({ bank, children }: { bank: BankId; children: ReactNode })
             />
           </div>
         )}
-        <main id="content" tabIndex={-1} data-focus-inside className="flex min-h-0 min-w-0">
-          <ErrorBoundary FallbackComponent={BrokenPane}>{children}</ErrorBoundary>
+        <main
+          id="content"
+          tabIndex={-1}
+          data-focus-inside
+          className="flex min-h-0 min-w-0 flex-col"
+        >
+          <Unattended bank={bank} />
+          <div className="flex min-h-0 min-w-0 flex-1">
+            <ErrorBoundary FallbackComponent={BrokenPane}>{children}</ErrorBoundary>
+          </div>
         </main>
       </div>
       <Palette bank={bank} open={palette} onOpenChange={setPalette} />

@@ -5,6 +5,7 @@ import { Dialog } from "radix-ui";
 import { useDeferredValue, useState } from "react";
 import { Icon } from "~/components/icon";
 import { Cap, Strokes } from "~/components/keys";
+import { MemoryText } from "~/components/memory-text";
 import { COMMANDS, type CommandId, type Group } from "~/keys/registry";
 import { useActiveCommands, useRunCommand } from "~/keys/use-commands";
 import type { BankId, ModelId, PaletteHit, PaletteKind } from "~/platform/bindings";
@@ -222,7 +223,11 @@ function Hits({
           >
             <Icon of={drawings[kind]} className="text-muted" />
             <span className="min-w-0 flex-1 truncate">
-              <Found text={hit.title} query={query} />
+              {hit.kind === "memory" ? (
+                <MemoryText text={hit.title} mark={query} />
+              ) : (
+                <Found text={hit.title} query={query} />
+              )}
             </span>
             <span className="type-small shrink-0 text-faint">{hit.place}</span>
           </Command.Item>

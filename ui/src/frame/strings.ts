@@ -53,6 +53,10 @@ export const strings = {
     commandsOnly: "commands",
     modelsOnly: "models",
   },
+  unattended: {
+    firstRun: "Nothing of yours is lost; the first page is shown again at the next start.",
+    bank: "Nothing of yours is lost; the next start may open another bank.",
+  },
   help: {
     title: "Keys of this screen",
     about:

@@ -19,6 +19,8 @@ export const commands = {
 	createBank: (input: NewBank) => __TAURI_INVOKE<BankRow>("create_bank", { input }),
 	/**  Deletes a bank with everything in it. */
 	deleteBank: (bank: BankId) => __TAURI_INVOKE<null>("delete_bank", { bank }),
+	/**  Makes the sample bank anew. */
+	restoreSample: () => __TAURI_INVOKE<BankId>("restore_sample"),
 	/**  One page of memories under a filter. */
 	listMemories: (bank: BankId, filter: MemoryFilter, after: string | null) => __TAURI_INVOKE<MemoryPage>("list_memories", { bank, filter, after }),
 	/**  One memory with all that hangs on it. */
@@ -41,6 +43,8 @@ export const commands = {
 	importFiles: (bank: BankId, input: ImportFiles) => __TAURI_INVOKE<OperationId>("import_files", { bank, input }),
 	/**  The documents of a bank. */
 	listDocuments: (bank: BankId) => __TAURI_INVOKE<DocumentRow[]>("list_documents", { bank }),
+	/**  The tags of a bank, the most used first. */
+	listTags: (bank: BankId) => __TAURI_INVOKE<TagRow[]>("list_tags", { bank }),
 	/**  Searches in all four ways. */
 	recall: (bank: BankId, input: RecallInput) => __TAURI_INVOKE<RecallView>("recall", { bank, input }),
 	/**  Stops a running question. */
@@ -214,6 +218,11 @@ export const events = {
 	operationProgressed: makeEvent<OperationProgressed, OperationProgressed>("operation-progressed"),
 };
 
+/* Constants */
+export const READS = {"appStatus":["settings","banks"],"checkSchema":[],"dataFolder":["settings"],"diffVersions":["versions"],"discoverEndpoints":[],"getDryRun":["runs"],"getMemory":["memories","models"],"getModel":["models","versions","proposals"],"getProposal":["proposals"],"getReflectRun":["runs"],"getVersion":["versions"],"listBanks":["banks","memories","documents","models","proposals"],"listDocuments":["documents"],"listLlms":[],"listMemories":["memories"],"listModels":["models","proposals"],"listOperations":["operations"],"listProposals":["proposals"],"listReflectRuns":["runs"],"listRefreshRuns":["runs","models"],"listTags":["memories","tags"],"listVersions":["versions","proposals"],"llmSettings":["settings","endpoints"],"look":["settings"],"modelBlame":["models","versions","proposals"],"nextRuns":[],"pageBundle":["models","versions"],"pageText":["models"],"pageTree":["models","proposals"],"paletteSearch":["models","memories","banks","documents"],"planImport":[],"previewProposal":["proposals"],"recall":["memories"],"sampleQuestions":["memories"],"scopeReach":["memories"],"searchPages":["models"],"thirdPartyNotices":[]} as const;
+
+export const WRITES = {"addMemory":["memories","models","banks"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearPublishTarget":["models"],"createBank":["banks"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"removeLock":["models"],"reopen":["settings","banks"],"resolveConflict":["proposals"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryOperation":["operations","models"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"savePageBundle":[],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateModel":["models"],"updateNode":["models","operations"]} as const;
+
 /* Types */
 /**  What writes answers and documents. */
 export type Answering = 
@@ -246,6 +255,8 @@ export type AppStatus = {
 	bank: BankId | null,
 	/**  The sample bank, while it exists. */
 	sample_bank: BankId | null,
+	/**  Whether the sample bank is complete, or there is none; until then it is still being made. */
+	sample_ready: boolean,
 	/**  Whether the first-run page has been left for good. */
 	first_run_done: boolean,
 };
@@ -484,6 +495,8 @@ export type CheckLine = {
 	words: string,
 	/**  What to do about it, one sentence. */
 	remedy: string | null,
+	/**  What the network or the endpoint said, in its own words. */
+	detail: string | null,
 };
 
 /**  The set-up check of an endpoint. */
@@ -1381,7 +1394,7 @@ export type ModelRow = {
 	state: ModelState,
 	/**  Until when a queued refresh waits. */
 	parked_until: string | null,
-	/**  How many newer memories wait, counted up to 100; only beside `behind`. */
+	/**  How many newer memories are in scope, counted up to 100; absent when there is none. */
 	newer: number | null,
 	/**
 	 *  Reasons to refresh: `never_refreshed`, `scope_changed`, `grounding_retracted`,
@@ -1851,6 +1864,8 @@ export type Progress = {
 	total: number | null,
 	/**  What exactly, for people. */
 	detail: string | null,
+	/**  Memories that were stored so far, where the work stores some. */
+	stored?: number | null,
 };
 
 /**  A proposal (UUIDv7). */
@@ -2020,6 +2035,8 @@ export type RecallInput = {
 	tags_match?: string | null,
 	/**  Tokens that the results may hold together; 4096 when absent. */
 	max_tokens?: number | null,
+	/**  Only what this way found, in its own order; all four ways, fused, when absent. */
+	way?: Way | null,
 };
 
 /**  What a search found. */
@@ -2522,6 +2539,14 @@ export type TagLeaf = {
 	match: TagsMatch,
 	/**  `exact` when it was not stated. */
 	resolve: Resolve,
+};
+
+/**  One tag of a bank. */
+export type TagRow = {
+	/**  The tag. */
+	name: string,
+	/**  Valid memories that carry it. */
+	memories: number,
 };
 
 /**  How the tags of a request are held against the tags of an item. */

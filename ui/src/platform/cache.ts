@@ -12,14 +12,30 @@ import {
   type UseQueryResult,
   useInfiniteQuery,
   useMutation,
+  useMutationState,
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect } from "react";
-import type { BankId, CacheTag, Changed, MemoryFilter, MemoryPage, Report } from "./bindings";
+import {
+  type BankId,
+  type CacheTag,
+  type Changed,
+  type MemoryFilter,
+  type MemoryPage,
+  READS,
+  type Report,
+  WRITES,
+} from "./bindings";
 import { toReport } from "./errors";
 import { type Commands, usePlatform } from "./index";
-import { READS, type ReadName, WRITES, type WriteName } from "./tags";
+
+/** Commands that read, and those that write, as the table of the program sorts them. */
+export type ReadName = keyof typeof READS;
+export type WriteName = keyof typeof WRITES;
+
+const shows: Record<ReadName, readonly CacheTag[]> = READS;
+const changes: Record<WriteName, readonly CacheTag[]> = WRITES;
 
 type Args<N extends keyof Commands> = Parameters<Commands[N]>;
 type Answer<N extends keyof Commands> = Awaited<ReturnType<Commands[N]>>;
@@ -65,8 +81,20 @@ export function useWrite<N extends WriteName>(
   return useMutation<Answer<N>, Report, Args<N>>({
     mutationKey: [name],
     mutationFn: (args) => invoke(commands, name, args),
-    onSettled: () => invalidateTags(client, WRITES[name], null),
+    onSettled: () => invalidateTags(client, changes[name], null),
   });
+}
+
+/**
+ * What the last call of a write was refused with, wherever it was made from; null once it has
+ * worked. For writes whose screen is gone before they end.
+ */
+export function useRefusal(name: WriteName): Report | null {
+  const calls = useMutationState({
+    filters: { mutationKey: [name] },
+    select: ({ state }) => state.error as Report | null,
+  });
+  return calls.at(-1) ?? null;
 }
 
 async function invoke<N extends keyof Commands>(
@@ -90,7 +118,7 @@ function invalidateTags(
 ): Promise<void> {
   return client.invalidateQueries({
     predicate: ({ queryKey: [name, ...args] }) =>
-      READS[name as ReadName]?.some((tag) => tags.includes(tag)) === true &&
+      shows[name as ReadName]?.some((tag) => tags.includes(tag)) === true &&
       (bank === null || typeof args[0] !== "string" || args.includes(bank)),
   });
 }

@@ -4,11 +4,18 @@
  */
 
 import type { Channel } from "@tauri-apps/api/core";
-import type { Changed, OperationProgress, Report, RunEvent } from "./bindings";
+import {
+  type Changed,
+  type OperationProgress,
+  READS,
+  type Report,
+  type RunEvent,
+  WRITES,
+} from "./bindings";
+import type { WriteName } from "./cache";
 import { toReport } from "./errors";
 import { answers, type Store, startStore } from "./fixtures/answers";
 import type { Commands, Platform } from "./index";
-import { READS, WRITES, type WriteName } from "./tags";
 
 export interface MemoryPlatform extends Platform {
   /** What the fixtures hold now; tests look at it and change it. */

@@ -6,7 +6,7 @@ import type { FactType } from "~/platform/bindings";
 interface MemoriesSearch {
   q?: string;
   kind?: FactType;
-  mode?: "recall";
+  mode?: "meaning" | "recall";
   add?: true;
 }
 
@@ -17,7 +17,7 @@ export const Route = createFileRoute("/b/$bank/memories/{-$memory}")({
   validateSearch: ({ q, kind, mode, add }: Record<string, unknown>): MemoriesSearch => ({
     ...(typeof q === "string" && q !== "" ? { q } : {}),
     ...(isKind(kind) ? { kind } : {}),
-    ...(mode === "recall" ? { mode } : {}),
+    ...(mode === "meaning" || mode === "recall" ? { mode } : {}),
     ...(add === true ? { add } : {}),
   }),
   component: Memories,
@@ -44,7 +44,7 @@ function Memories() {
           search: {
             ...(next.text !== "" ? { q: next.text } : {}),
             ...(next.segment ? { kind: next.segment } : {}),
-            ...(next.mode === "recall" ? { mode: "recall" } : {}),
+            ...(next.mode === "words" ? {} : { mode: next.mode }),
             ...(next.add ? { add: true } : {}),
           },
         })

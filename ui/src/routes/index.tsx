@@ -20,7 +20,13 @@ function Start() {
       <Navigate to="/b/$bank/review/{-$proposal}" params={{ bank, proposal: undefined }} replace />
     );
   }
-  const first = <FirstRunScreen sample={status.sample_bank} onNewBank={() => setMaking(true)} />;
+  const first = (
+    <FirstRunScreen
+      sample={status.sample_bank}
+      ready={status.sample_ready}
+      onNewBank={() => setMaking(true)}
+    />
+  );
   return (
     <>
       {bank ? <Frame bank={bank}>{first}</Frame> : <main className="flex h-full">{first}</main>}

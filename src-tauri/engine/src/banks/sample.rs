@@ -130,6 +130,11 @@ fn mark(tx: &ReadTx<'_>) -> store::Result<Option<(BankId, Step)>> {
     Ok(bank.zip(step))
 }
 
+/// Whether nothing is left to do for the sample bank.
+pub(crate) fn is_complete(tx: &ReadTx<'_>) -> store::Result<bool> {
+    Ok(mark(tx)?.is_none_or(|(_, step)| step == Step::Done))
+}
+
 fn set_mark(tx: &WriteTx<'_>, bank: &BankId, step: Step, now: Instant) -> store::Result<()> {
     settings::set(tx, MARK, &json!({"bank": bank, "step": step as u64}), now)
 }

@@ -412,6 +412,7 @@ fn report_view(report: llm::CheckReport) -> CheckReport {
                 verdict: verdict(line.verdict),
                 words: line.words,
                 remedy: line.remedy,
+                detail: line.detail,
             })
             .collect(),
     }

@@ -174,9 +174,10 @@ pub(super) async fn run(
         running.check()?;
         let progress = Progress {
             stage: "reading".to_owned(),
-            processed: Some(before),
-            total: Some(total),
+            processed: (total > 1).then_some(before),
+            total: (total > 1).then_some(total),
             detail: Some(file.name.clone()),
+            stored: Some(result.facts),
         };
         running.progress(progress, false).await;
         let skip = |reason: String| Skipped { file: file.name.clone(), line: None, reason };
@@ -206,19 +207,34 @@ pub(super) async fn run(
                     tags: tags.clone(),
                     written_at: Some(running.operation.created_at),
                 };
-                let told = Told { running, before, total: Some(total), what: file.name.clone() };
+                // One file alone is told by its passages: "0 of 1" would say nothing for minutes.
+                let told = Told {
+                    running,
+                    before,
+                    total: (total > 1).then_some(total),
+                    stored: result.facts,
+                    what: file.name.clone(),
+                };
                 document(running, settings, &source, how, &told, &mut result).await?;
             }
             Ok(Content::Facts(lines)) => {
-                facts(running, &file, lines, &input_tags(&tags), &mut result).await?;
+                let told = Told {
+                    running,
+                    before,
+                    total: Some(total),
+                    stored: result.facts,
+                    what: file.name.clone(),
+                };
+                facts(&file, lines, &input_tags(&tags), &told, &mut result).await?;
             }
         }
     }
     let progress = Progress {
         stage: "done".to_owned(),
-        processed: Some(total),
-        total: Some(total),
+        processed: (total > 1).then_some(total),
+        total: (total > 1).then_some(total),
         detail: None,
+        stored: Some(result.facts),
     };
     running.progress(progress, true).await;
     Ok(result)
@@ -285,12 +301,13 @@ async fn document(
 
 /// Stores ready-made facts, fifty a commit; broken lines are named.
 async fn facts(
-    running: &Running,
     file: &File,
     lines: Vec<FactLine>,
     tags: &[String],
+    told: &Told<'_>,
     result: &mut ImportResult,
 ) -> Result<()> {
+    let running = told.running;
     let mut ready: Vec<Fact> = Vec::new();
     for line in lines {
         let place = line.line;
@@ -314,6 +331,7 @@ async fn facts(
     }
     while !ready.is_empty() {
         running.check()?;
+        told.stored(result.facts).await;
         let rest = ready.split_off(ready.len().min(keep::BATCH));
         let batch = std::mem::replace(&mut ready, rest);
         result.facts += store_facts(running, batch).await?;

@@ -232,7 +232,7 @@ async fn run_retain(running: &Running) -> Result<Handled> {
         })
     })
     .await?;
-    let told = Told { running, before: 0, total: None, what: given.title };
+    let told = Told { running, before: 0, total: None, stored: 0, what: given.title };
     let kept = retain::read_document(running, &settings, &source, &how, &told).await?;
     let result = ImportResult { documents: 1, facts: kept.facts, skipped: Vec::new() };
     let failed = (kept.failed > 0).then(|| {
@@ -293,6 +293,7 @@ async fn run_backfill(running: &Running) -> Result<Handled> {
             processed: Some(done),
             total: None,
             detail: None,
+            stored: None,
         };
         running.progress(progress, false).await;
     }

@@ -5,7 +5,7 @@ use crate::handle::read_bank;
 use crate::report::fault;
 use crate::view::Page;
 use crate::view::memory::{
-    DocumentRow, KindCounts, MemoryDetail, MemoryFilter, MemoryPage, MemoryState, ModelRef,
+    DocumentRow, KindCounts, MemoryDetail, MemoryFilter, MemoryPage, MemoryState, ModelRef, TagRow,
 };
 use crate::{Engine, Result};
 use domain::entities::canon_key;
@@ -145,6 +145,18 @@ pub(super) async fn get(engine: &Engine, bank: &BankId, id: &MemoryId) -> Result
                 .pop()
                 .unwrap_or_else(|| rows::row_of(&memory, Vec::new())),
         })
+    })
+    .await
+}
+
+/// The tags of a bank's valid memories, the most used first.
+///
+/// # Errors
+/// `bank_not_found`.
+pub(super) async fn tags(engine: &Engine, bank: &BankId) -> Result<Vec<TagRow>> {
+    read_bank(engine, bank, |tx, key| {
+        let counts = store::tag_sets::tag_counts(tx, key)?;
+        Ok(counts.into_iter().map(|(name, memories)| TagRow { name, memories }).collect())
     })
     .await
 }

@@ -15,7 +15,7 @@ pub mod search;
 
 use crate::view::memory::{
     DocumentRow, EditFact, ImportFiles, ImportPlan, MemoryDetail, MemoryFilter, MemoryPage,
-    MemoryRow, NewFact, RetainText,
+    MemoryRow, NewFact, RetainText, TagRow,
 };
 use crate::view::recall::{RecallInput, RecallView};
 use crate::{Engine, Result};
@@ -115,6 +115,14 @@ pub async fn plan_import(engine: &Engine, bank: &BankId, input: ImportFiles) -> 
 /// `bank_not_found`, `invalid_request`.
 pub async fn import(engine: &Engine, bank: &BankId, input: ImportFiles) -> Result<OperationId> {
     jobs::submit_import(engine, bank, input).await
+}
+
+/// The tags of a bank's valid memories, the most used first.
+///
+/// # Errors
+/// `bank_not_found`.
+pub async fn tags(engine: &Engine, bank: &BankId) -> Result<Vec<TagRow>> {
+    list::tags(engine, bank).await
 }
 
 /// The documents of a bank, the last changed first.

@@ -30,12 +30,17 @@ pub(super) async fn recall(
     input: RecallInput,
 ) -> Result<RecallView> {
     let start = engine.clock().ticks_ms();
+    let only = input.way;
     let request = request(bank, input)?;
     let (query, filter) = (request.query.clone(), request.filter.clone());
     let outcome = search::search(engine, request, &CancellationToken::new()).await?;
     let models = models(engine, bank, query, filter, outcome.vector.clone()).await?;
     let duration = engine.clock().ticks_ms().saturating_sub(start);
-    Ok(view(outcome, models, u32::try_from(duration).unwrap_or(u32::MAX)))
+    let mut view = view(outcome, models, u32::try_from(duration).unwrap_or(u32::MAX));
+    if let Some(way) = only {
+        keep_only(&mut view, way);
+    }
+    Ok(view)
 }
 
 fn request(bank: &BankId, input: RecallInput) -> Result<SearchRequest> {
@@ -51,7 +56,8 @@ fn request(bank: &BankId, input: RecallInput) -> Result<SearchRequest> {
     if let Some(types) = input.fact_types {
         request.fact_types = types;
     }
-    if input.max_tokens.is_some() {
+    // What one way puts last, all four together may put first: the cut comes after the choice.
+    if input.max_tokens.is_some() || input.way.is_some() {
         request.max_tokens = input.max_tokens;
     }
     Ok(request)
@@ -82,6 +88,23 @@ fn view(outcome: SearchOutcome, models: Vec<ModelRef>, duration_ms: u32) -> Reca
             .map(|skipped| WaySkipped { way: way(skipped.way), reason: skipped.reason.to_owned() })
             .collect(),
         duration_ms,
+    }
+}
+
+/// The hits of one way in its order; the others were walked for nothing and are not told of.
+fn keep_only(view: &mut RecallView, way: Way) {
+    let said = |hit: &RecallHit| hit.ways.iter().find(|said| said.way == way).copied();
+    view.hits.retain(|hit| said(hit).is_some());
+    view.hits.sort_by_key(|hit| said(hit).map_or(u32::MAX, |said| said.rank));
+    for hit in &mut view.hits {
+        hit.ways.retain(|said| said.way == way);
+        if let Some(said) = hit.ways.first() {
+            hit.score = said.score;
+        }
+    }
+    view.skipped.retain(|skipped| skipped.way == way);
+    if way != Way::Temporal {
+        view.window = None;
     }
 }
 

@@ -115,7 +115,7 @@ pub(crate) async fn read_document(
     let mut done = 0;
     while !work.todo.is_empty() {
         running.check()?;
-        told.chunks(done, total).await;
+        told.chunks(done, total, kept.facts).await;
         let rest = work.todo.split_off(work.todo.len().min(at_once));
         let now_read = std::mem::replace(&mut work.todo, rest);
         done += now_read.len();
@@ -129,7 +129,7 @@ pub(crate) async fn read_document(
     if total == 0 {
         finish(running, source, &work).await?;
     }
-    told.chunks(total, total).await;
+    told.chunks(total, total, kept.facts).await;
     Ok(kept)
 }
 
@@ -139,11 +139,26 @@ pub(crate) struct Told<'a> {
     /// Steps done before this document, and steps in all when they are known.
     pub(crate) before: u32,
     pub(crate) total: Option<u32>,
+    /// Memories stored before this document.
+    pub(crate) stored: u32,
     pub(crate) what: String,
 }
 
 impl Told<'_> {
-    async fn chunks(&self, done: usize, of: usize) {
+    /// Says how many memories the whole run has stored, between two steps.
+    pub(crate) async fn stored(&self, stored: u32) {
+        let several = self.total.filter(|total| *total > 1);
+        let progress = Progress {
+            stage: "storing".to_owned(),
+            processed: several.map(|_| self.before),
+            total: several,
+            detail: Some(self.what.clone()),
+            stored: Some(stored),
+        };
+        self.running.progress(progress, false).await;
+    }
+
+    async fn chunks(&self, done: usize, of: usize, stored: u32) {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         // With several documents a step is a document, else a chunk.
         let (processed, total) = match self.total {
@@ -159,6 +174,7 @@ impl Told<'_> {
             processed: Some(processed),
             total: Some(total),
             detail: Some(detail),
+            stored: Some(self.stored + stored),
         };
         self.running.progress(progress, false).await;
     }

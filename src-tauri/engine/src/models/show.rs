@@ -112,16 +112,11 @@ impl Around {
         head: &ModelHead,
     ) -> store::Result<ModelRow> {
         let (state, parked_until) = self.state(head);
-        let newer = match state {
-            ModelState::Behind => {
-                let scope = search_scope(tx, bank, &fresh::scope_of(head))?;
-                let seen = head.last_memory_seen_seq.unwrap_or(0);
-                Some(store::freshness::count_newer(tx, &scope, seen, NEWER_CAP)?)
-            }
-            _ => None,
-        };
-        let trigger = domain::trigger::StatedTrigger::from_stored(&head.trigger).0.effective();
+        // A document that waits for review or whose refresh failed is behind all the same.
         let reasons = self.freshness(head).refresh_reasons;
+        let is_behind = reasons.contains(&RefreshReason::ScopeChanged);
+        let newer = if is_behind { Some(count_newer(tx, bank, head)?) } else { None };
+        let trigger = domain::trigger::StatedTrigger::from_stored(&head.trigger).0.effective();
         Ok(ModelRow {
             id: head.id.clone(),
             name: head.name.clone(),
@@ -152,6 +147,13 @@ impl Around {
             created_at: head.created_at,
         })
     }
+}
+
+/// Memories in scope that the document has not seen, up to [`NEWER_CAP`].
+fn count_newer(tx: &ReadTx<'_>, bank: BankKey, head: &ModelHead) -> store::Result<u32> {
+    let scope = search_scope(tx, bank, &fresh::scope_of(head))?;
+    let seen = head.last_memory_seen_seq.unwrap_or(0);
+    store::freshness::count_newer(tx, &scope, seen, NEWER_CAP)
 }
 
 fn reason_word(reason: RefreshReason) -> String {
@@ -185,6 +187,10 @@ pub(super) fn detail(
     let around = Around::read(tx, bank, std::slice::from_ref(head), now)?;
     let mut row = around.row(tx, bank, head)?;
     row.document_tokens = tokens(&loaded.row.content);
+    // A list leaves this out for models that were never refreshed: each would cost a count.
+    if row.newer.is_none() && around.freshness(head).is_stale {
+        row.newer = Some(count_newer(tx, bank, head)?);
+    }
     let cited: Vec<Citation> = loaded
         .evidence
         .iter()

@@ -23,6 +23,8 @@ pub struct AppStatus {
     pub bank: Option<BankId>,
     /// The sample bank, while it exists.
     pub sample_bank: Option<BankId>,
+    /// Whether the sample bank is complete, or there is none; until then it is still being made.
+    pub sample_ready: bool,
     /// Whether the first-run page has been left for good.
     pub first_run_done: bool,
 }

@@ -311,6 +311,16 @@ pub struct EditFact {
     pub occurred_end: Option<Instant>,
 }
 
+/// One tag of a bank.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct TagRow {
+    /// The tag.
+    pub name: String,
+    /// Valid memories that carry it.
+    pub memories: u32,
+}
+
 /// One document in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]

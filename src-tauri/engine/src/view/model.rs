@@ -75,7 +75,7 @@ pub struct ModelRow {
     pub state: ModelState,
     /// Until when a queued refresh waits.
     pub parked_until: Option<Instant>,
-    /// How many newer memories wait, counted up to 100; only beside `behind`.
+    /// How many newer memories are in scope, counted up to 100; absent when there is none.
     pub newer: Option<u32>,
     /// Reasons to refresh: `never_refreshed`, `scope_changed`, `grounding_retracted`,
     /// `query_changed`, `carry_over`.

@@ -32,6 +32,9 @@ pub struct Progress {
     pub total: Option<u32>,
     /// What exactly, for people.
     pub detail: Option<String>,
+    /// Memories that were stored so far, where the work stores some.
+    #[serde(default)]
+    pub stored: Option<u32>,
 }
 
 /// One operation.

@@ -26,6 +26,9 @@ pub struct RecallInput {
     /// Tokens that the results may hold together; 4096 when absent.
     #[serde(default)]
     pub max_tokens: Option<u32>,
+    /// Only what this way found, in its own order; all four ways, fused, when absent.
+    #[serde(default)]
+    pub way: Option<Way>,
 }
 
 /// One of the four ways of searching.

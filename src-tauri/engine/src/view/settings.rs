@@ -142,6 +142,8 @@ pub struct CheckLine {
     pub words: String,
     /// What to do about it, one sentence.
     pub remedy: Option<String>,
+    /// What the network or the endpoint said, in its own words.
+    pub detail: Option<String>,
 }
 
 /// The set-up check of an endpoint.

@@ -226,3 +226,24 @@ async fn what_spoils_everything_ends_the_check_with_one_line_and_a_remedy() {
         assert_eq!(report.verdict, Verdict::Fails);
     }
 }
+
+#[tokio::test]
+async fn an_address_where_nothing_answers_is_told_without_the_words_of_the_machine() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let address = format!("http://127.0.0.1:{port}/v1");
+    let endpoint = Endpoint::new(Protocol::OpenAi, &address, "m");
+    let learnt = Arc::new(Remembered::default());
+    let gate = Arc::new(Gate::new(Arc::new(TokioTimer::default())));
+    let memory = Arc::clone(&learnt) as Arc<dyn Learnt>;
+    let once = RetryPolicy { retries: 0, ..RetryPolicy::default() };
+    let provider = llm::connect_fitted(endpoint, memory, gate, once, |client| client).unwrap();
+    let timer = Ticking::default();
+    let protocol = Protocol::OpenAi;
+    let checked =
+        Checked { provider: &provider, learnt: &*learnt, timer: &timer, protocol, llm: "m" };
+    let report = check(&checked, &mut |_| {}, &CancellationToken::new()).await.unwrap();
+    let [line] = report.lines.as_slice() else { panic!("one line: {:?}", report.lines) };
+    assert_eq!(line.words, format!("Nothing answers at {address}"));
+    let detail = line.detail.as_deref().expect("what the network said");
+    assert!(detail.len() > line.words.len(), "{detail}");
+}

@@ -3,8 +3,10 @@ import type { ReactNode } from "react";
 import { Badge } from "~/components/badge";
 import { Button } from "~/components/button";
 import { Line, Words } from "~/components/diff";
+import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
-import { StateWord } from "~/components/state";
+import { StateMark, StateWord } from "~/components/state";
+import { cn } from "~/lib/cn";
 import { count } from "~/lib/format";
 import type { BankId, BankRow } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
@@ -15,16 +17,20 @@ import { strings } from "./strings";
 /** The first minute: look round in the sample, or begin with nothing. Neither asks for anything. */
 export function FirstRunScreen({
   sample,
+  ready,
   onNewBank,
 }: {
   /** The sample bank; null when it is gone. */
   sample: BankId | null;
+  /** Whether it is complete. */
+  ready: boolean;
   onNewBank: () => void;
 }) {
   const navigate = useNavigate();
   const finish = useWrite("finishFirstRun");
   const look = useRead("look", []).data;
   const saveLook = useWrite("setLook");
+  const restore = useWrite("restoreSample");
   const row = useRead("listBanks", []).data?.find(({ id }) => id === sample);
   const review = () => {
     if (!sample) return;
@@ -48,16 +54,33 @@ export function FirstRunScreen({
             <p className="type-doc mt-2 max-w-(--measure) text-pretty text-muted">{strings.lead}</p>
             <div className="mt-4 flex flex-wrap gap-2">
               {sample && (
-                <Button kind="primary" autoFocus onClick={review}>
+                <Button
+                  kind="primary"
+                  autoFocus
+                  unavailable={ready ? undefined : strings.sample.preparing}
+                  onClick={review}
+                >
                   {strings.review}
                 </Button>
               )}
               <Button onClick={onNewBank}>{strings.empty}</Button>
+              {!sample && (
+                <Button disabled={restore.isPending} onClick={() => restore.mutate([])}>
+                  {strings.restore}
+                </Button>
+              )}
             </div>
+            {restore.error && (
+              <ReportCard
+                className="mt-4"
+                report={restore.error}
+                onRetry={() => restore.mutate([])}
+              />
+            )}
           </div>
         </div>
         <div className="grid grid-cols-2 gap-4 max-[799px]:grid-cols-1">
-          {row && <Sample row={row} />}
+          {row && <Sample row={row} ready={ready} />}
           <OwnModel bank={sample} />
         </div>
       </div>
@@ -90,7 +113,8 @@ export function FirstCard({
   );
 }
 
-function Sample({ row }: { row: BankRow }) {
+/** The same card in the same size while the sample is made and after: nothing jumps. */
+function Sample({ row, ready }: { row: BankRow; ready: boolean }) {
   const words = strings.sample;
   const numbers: [number, string][] = [
     [row.facts, words.counts.facts(row.facts)],
@@ -105,12 +129,37 @@ function Sample({ row }: { row: BankRow }) {
         {numbers.map(([value, name]) => (
           <div key={name} className="flex flex-col-reverse">
             <dt className="type-small text-muted">{name}</dt>
-            <dd className="font-semibold text-[1.0625rem] leading-6">{count(value)}</dd>
+            <dd className="font-semibold text-[1.0625rem] leading-6">
+              {ready ? count(value) : <Pulse className="w-6" />}
+            </dd>
           </div>
         ))}
       </dl>
-      <Waiting bank={row.id} />
+      {ready ? <Waiting bank={row.id} /> : <Making />}
     </FirstCard>
+  );
+}
+
+/** Stands where the waiting change will be, in its size. */
+function Making() {
+  return (
+    <div className="overflow-hidden rounded-md border border-line bg-ground">
+      <p role="status" className="flex items-center gap-1.5 border-line border-b px-3 py-1">
+        <StateMark mark="turning" tone="accent" />
+        <span className="type-small text-muted">{strings.sample.making}</span>
+      </p>
+      <div className="grid h-20 content-center gap-2.5 px-3">
+        <Pulse className="w-4/5" />
+        <Pulse className="w-3/5" />
+        <Pulse className="w-2/3" />
+      </div>
+    </div>
+  );
+}
+
+function Pulse({ className }: { className: string }) {
+  return (
+    <span aria-hidden="true" className={cn("my-1.5 block h-3 rounded-small bg-hover", className)} />
   );
 }
 

@@ -1,7 +1,7 @@
-import { screen, waitFor } from "@testing-library/react";
+import { act, screen, waitFor } from "@testing-library/react";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { AppStatus } from "~/platform/bindings";
-import { memory } from "~/platform/memory";
+import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 
 let status: AppStatus;
@@ -49,6 +49,41 @@ describe("the first page", () => {
     await noViolations();
   });
 
+  test("while the sample is made there are no figures yet, and then they come in place", async () => {
+    status = { ...status, sample_ready: false };
+    const { user, platform, history } = renderApp("/", first());
+    expect(await screen.findByText(/Being laid out/)).toBeVisible();
+    expect(screen.queryByText("61")).toBeNull();
+    const review = screen.getByRole("button", { name: "Review the waiting change" });
+    expect(review).toHaveAttribute("aria-disabled", "true");
+    await user.click(review);
+    expect(history.location.pathname).toBe("/");
+    await noViolations();
+    status = { ...status, sample_ready: true };
+    act(() => platform.emit.changed({ bank: null, tags: ["settings"] }));
+    expect(await screen.findByText("61")).toBeVisible();
+    expect(await screen.findByText("A change that waits")).toBeVisible();
+    expect(review).toHaveFocus();
+  });
+
+  test("that the page was left and could not be kept is told where one is by then", async () => {
+    let fails = true;
+    const { user } = renderApp("/", {
+      ...first(),
+      finishFirstRun: async () => {
+        if (fails) throw refusal({ code: "io", message: "The disk is full.", retryable: false });
+        return null;
+      },
+    });
+    await user.click(await screen.findByRole("button", { name: "Review the waiting change" }));
+    expect(await screen.findByText("The disk is full.")).toBeVisible();
+    expect(screen.getByText(/the first page is shown again/)).toBeVisible();
+    await noViolations();
+    fails = false;
+    await user.click(screen.getByRole("button", { name: "Try again" }));
+    await waitFor(() => expect(screen.queryByText("The disk is full.")).toBeNull());
+  });
+
   test("Later leaves it to the settings", async () => {
     const { user } = renderApp("/", { ...first(), discoverEndpoints: async () => [] });
     expect(await screen.findByText(/None runs on this computer/)).toBeVisible();
@@ -88,6 +123,22 @@ describe("the tour", () => {
     await user.keyboard("4");
     await screen.findByText("4 of 4");
     await noViolations();
+  });
+
+  test("points at nothing in a bank of the person's own", async () => {
+    const platform = memory();
+    const { user } = renderApp("/b/workshop/review", {
+      appStatus: async () => ({ ...platform.store.status, sample_bank: null }),
+      look: async () => ({ ...platform.store.look, tour_done: false }),
+    });
+    await screen.findAllByRole("article");
+    expect(screen.queryByText("1 of 4")).toBeNull();
+    await user.keyboard("{Control>}k{/Control}");
+    await user.keyboard("tour again");
+    expect(await screen.findByRole("option", { name: /Show the tour again/ })).toHaveAttribute(
+      "aria-disabled",
+      "true",
+    );
   });
 
   test("Esc ends it for good", async () => {

@@ -6,6 +6,7 @@ export const strings = {
   lead: "Palimpsest remembers what you give it and keeps documents about it current. Every change shows what it rests on and waits for you. Nothing leaves this computer unless you connect a language model elsewhere.",
   review: "Review the waiting change",
   empty: "Start an empty bank",
+  restore: "Bring the sample back",
 
   sample: {
     title: "A sample to look round in",
@@ -19,6 +20,8 @@ export const strings = {
       models: (n: number) => plural(n, "model").replace(/^\S+ /, ""),
     },
     waiting: "A change that waits",
+    making: "Being laid out: notes, documents, and a change to review.",
+    preparing: "Laying out the sample",
   },
 
   own: {
@@ -61,6 +64,7 @@ export const strings = {
     next: "Next",
     finish: "Finish",
     end: "End tour",
-    nothing: "Nothing waits for review, so there is nothing to show.",
+    nothing: "Nothing waits for review in the sample bank",
+    noSample: "The tour belongs to the sample bank; Settings, Data brings it back",
   },
 } as const;

@@ -4,7 +4,6 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
 import { Strokes } from "~/components/keys";
-import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
 import { cn } from "~/lib/cn";
 import type { BankId } from "~/platform/bindings";
@@ -15,35 +14,40 @@ const words = strings.tour;
 
 /** Where each callout points: the first of these that is in the page. */
 const anchors: readonly (readonly string[])[] = [
-  ["#evidence-text ~ div", "article[aria-current]"],
+  ["#evidence-text article", "article[aria-current]"],
   ["article[aria-current] [role=radiogroup]", "article [role=radiogroup]"],
   ["[role=tab][id$=-trigger-result]"],
   ["[data-tour=approve]"],
 ];
 /** Beside what is read, never over it where there is room. */
-const sides = ["top", "right", "right", "top"] as const;
+const sides = ["bottom", "right", "right", "top"] as const;
 
-/** The tour of the review screen; shown until it has ended once, and again from the palette. */
+/**
+ * The tour of the review screen. It belongs to the sample bank: shown there until it has ended
+ * once, and again from the palette. A bank of the person's own is never pointed at.
+ */
 export function Tour({ bank }: { bank: BankId }) {
   const look = useRead("look", []).data;
+  const sample = useRead("appStatus", []).data?.sample_bank ?? null;
   const save = useWrite("setLook");
-  const waiting = useRead("listProposals", [bank]).data?.length ?? 0;
+  const waiting = useRead("listProposals", sample === null ? null : [sample]).data?.length ?? 0;
   const navigate = useNavigate();
   const reviewing = useLocation({ select: ({ pathname }) => pathname.includes("/review") });
-  const shown = look?.tour_done === false && reviewing && waiting > 0;
+  const shown = look?.tour_done === false && reviewing && bank === sample && waiting > 0;
   useCommands({
-    "app.tour": () => {
-      if (waiting === 0) {
-        say(words.nothing);
-        return;
-      }
-      if (look) save.mutate([{ ...look, tour_done: false }]);
-      void navigate({
-        to: "/b/$bank/review/{-$proposal}",
-        params: { bank, proposal: undefined },
-        search: {},
-      });
-    },
+    "app.tour":
+      sample === null
+        ? words.noSample
+        : waiting === 0
+          ? words.nothing
+          : () => {
+              if (look) save.mutate([{ ...look, tour_done: false }]);
+              void navigate({
+                to: "/b/$bank/review/{-$proposal}",
+                params: { bank: sample, proposal: undefined },
+                search: {},
+              });
+            },
   });
   if (!shown || !look) return null;
   return <Steps bank={bank} onEnd={() => save.mutate([{ ...look, tour_done: true }])} />;
@@ -133,7 +137,7 @@ function Callout({
   children,
 }: {
   at: readonly string[];
-  side: "right" | "top";
+  side: "bottom" | "right" | "top";
   onEnd: () => void;
   children: ReactNode;
 }) {

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "~/components/button";
 import { Kind } from "~/components/kind";
+import { MemoryText } from "~/components/memory-text";
 import { cn } from "~/lib/cn";
 import { day } from "~/lib/format";
 import type { MemoryId, MemoryRow } from "~/platform/bindings";
@@ -25,11 +26,11 @@ export function Passage({ text }: { text: string }) {
     <Part title={words.passage}>
       <p
         className={cn(
-          "select-text whitespace-pre-wrap border-edge border-l-3 pl-3 text-muted",
+          "select-text whitespace-pre-line break-words border-edge border-l-3 pl-3 text-muted",
           !whole && "line-clamp-6",
         )}
       >
-        {text}
+        <MemoryText text={text} links />
       </p>
       {text.length > 400 && (
         <Button kind="plain" size="small" onClick={() => setWhole(!whole)}>
@@ -62,7 +63,9 @@ export function Rows({
             className="-mx-1.5 flex min-h-(--row) w-[calc(100%+0.75rem)] items-center gap-2 rounded-md px-1.5 text-left hover:bg-hover"
           >
             <Kind of={row.fact_type} bare />
-            <span className="min-w-0 flex-1 truncate">{row.text}</span>
+            <span className="min-w-0 flex-1 truncate">
+              <MemoryText text={row.text} />
+            </span>
             {at && (
               <time dateTime={at} className="type-small shrink-0 text-faint">
                 {day(at)}

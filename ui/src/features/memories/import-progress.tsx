@@ -71,35 +71,64 @@ function State({ row, progress }: { row: OperationRow; progress: Progress | null
     const known = progress?.processed != null && progress.total != null;
     const stage = progress ? (strings.stages[progress.stage] ?? progress.stage) : strings.waiting;
     return (
-      <div className="grid gap-2">
-        <div className="flex items-center gap-2">
-          <StateMark mark={row.status === "pending" ? "pause" : "turning"} tone="accent" />
-          <p role="status" className="min-w-0 flex-1 truncate">
-            {row.held_reason
-              ? `${strings.held}: ${row.held_reason.replaceAll("_", " ")}`
-              : [stage, progress?.detail].filter(Boolean).join(": ")}
-          </p>
-          {known && (
-            <span className="text-muted">
-              {strings.ofTotal(progress.processed ?? 0, progress.total ?? 0)}
-            </span>
-          )}
-          <Button size="small" onClick={() => cancel.mutate([row.bank, row.id])}>
+      <div className="grid gap-3">
+        <div className="flex items-start gap-3">
+          <StateMark
+            mark={row.status === "pending" ? "pause" : "turning"}
+            tone="accent"
+            className="mt-0.5"
+          />
+          <div className="min-w-0 flex-1">
+            <p role="status" className="type-strong truncate">
+              {cancel.isPending
+                ? strings.stopping
+                : row.held_reason
+                  ? `${strings.held}: ${row.held_reason.replaceAll("_", " ")}`
+                  : stage}
+            </p>
+            <p className="type-small min-h-4 truncate text-muted">{progress?.detail}</p>
+          </div>
+          <Button
+            size="small"
+            disabled={cancel.isPending}
+            onClick={() => cancel.mutate([row.bank, row.id])}
+          >
             {strings.stop}
           </Button>
         </div>
-        {known && (
-          <Meter value={progress.processed ?? 0} of={progress.total ?? 0} className="w-full" />
-        )}
+        <Meter
+          value={known ? (progress.processed ?? 0) : 0}
+          of={known ? (progress.total ?? 0) : 0}
+          budget={false}
+          className="w-full"
+        />
+        <div className="type-small flex justify-between gap-3 text-muted">
+          <span>{strings.stored(progress?.stored ?? 0)}</span>
+          <span className="text-faint">
+            {known && strings.ofTotal(progress.processed ?? 0, progress.total ?? 0)}
+          </span>
+        </div>
+        {cancel.error && <ReportCard report={cancel.error} />}
       </div>
     );
   }
-  if (row.status === "cancelled")
+  if (row.status === "cancelled") {
+    const stored = progress?.stored ?? 0;
     return (
-      <StateWord mark="ring" tone="muted">
-        {strings.cancelled}
-      </StateWord>
+      <div className="grid justify-items-start gap-3">
+        <div>
+          <StateWord mark="ring" tone="muted" className="type-title">
+            {strings.cancelled}
+          </StateWord>
+          <p role="status" className="mt-1 text-muted">
+            {stored > 0 ? strings.keptSome(stored) : strings.keptNone}
+          </p>
+        </div>
+        <Button onClick={() => retry.mutate([row.bank, row.id])}>{strings.goOn}</Button>
+        {retry.error && <ReportCard report={retry.error} />}
+      </div>
     );
+  }
   if (row.status === "failed")
     return (
       <ReportCard

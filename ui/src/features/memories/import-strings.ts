@@ -48,6 +48,8 @@ export const strings = {
   progress: "Import",
   waiting: "Waiting for its turn",
   stop: "Stop",
+  stopping: "Stopping: the passage at hand is finished first",
+  stored: (n: number) => `${plural(n, "memory", "memories")} stored so far`,
   stages: {
     reading: "Reading files",
     parsing: "Reading files",
@@ -67,7 +69,10 @@ export const strings = {
     `${plural(lines, "file or line", "files and lines")} could not be read`,
   skippedAt: (file: string, line: number | null) =>
     line === null ? file : `${file}, line ${line}`,
-  cancelled: "The import was stopped. What was already read stays.",
+  cancelled: "The import was stopped",
+  keptSome: (n: number) => `${plural(n, "memory", "memories")} had been stored and stay.`,
+  keptNone: "Nothing had been stored yet.",
+  goOn: "Go on with it",
   failed: "The import did not finish",
   retry: "Try again",
   see: "See the memories",

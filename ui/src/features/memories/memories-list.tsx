@@ -15,7 +15,8 @@ import { FilterField } from "./filter-field";
 import type { MemoriesView } from "./memories-screen";
 import { MemoryLine } from "./memory-row";
 import { strings } from "./strings";
-import type { Found, Mode } from "./use-found";
+import { TagMenu } from "./tag-menu";
+import { type Found, type Mode, modes } from "./use-found";
 
 const segments: (FactType | null)[] = [null, "world", "experience", "observation"];
 
@@ -39,6 +40,7 @@ export function MemoriesList({
 }) {
   const navigate = useNavigate();
   const documents = useRead("listDocuments", [bank]).data ?? [];
+  const tags = useRead("listTags", [bank]).data ?? [];
   const row = useRead("listBanks", []).data?.find(({ id }) => id === bank);
   const toImport = () => void navigate({ to: "/b/$bank/memories/import", params: { bank } });
   const toRetain = () => void navigate({ to: "/b/$bank/memories/retain", params: { bank } });
@@ -46,7 +48,7 @@ export function MemoriesList({
     if (name === "kind") return ["world", "experience", "observation"];
     if (name === "state") return ["valid", "invalidated"];
     if (name === "doc") return documents.map(({ title }) => title);
-    if (name === "tag") return sorted(found.rows.flatMap(({ tags }) => tags));
+    if (name === "tag") return tags.map(({ name: tag }) => tag);
     if (name === "entity") return sorted(found.rows.flatMap(({ entities }) => entities));
     return [];
   };
@@ -60,10 +62,7 @@ export function MemoriesList({
             label={strings.mode}
             value={view.mode}
             onValue={(mode) => onView({ ...view, mode })}
-            segments={[
-              { value: "words", label: strings.modes.words },
-              { value: "recall", label: strings.modes.recall },
-            ]}
+            segments={modes.map((value) => ({ value, label: strings.modes[value] }))}
           />
           <span role="status" className="type-small min-w-0 truncate text-faint">
             {status(found, row ? row.facts + row.observations : null)}
@@ -91,13 +90,13 @@ export function MemoriesList({
         />
         <Remarks found={found} />
       </div>
-      <SegmentRow found={found} view={view} onView={onView} />
+      <SegmentRow bank={bank} found={found} view={view} onView={onView} />
       {found.report ? (
         <div className="p-4">
           <ReportCard report={found.report} onRetry={found.retry} />
         </div>
       ) : found.pending ? (
-        <SkeletonRows height="4.75rem" />
+        <SkeletonRows height="3.5rem" />
       ) : empty ? (
         <Empty
           title={strings.empty.title}
@@ -115,7 +114,9 @@ export function MemoriesList({
           <p>{strings.empty.about}</p>
         </Empty>
       ) : found.waiting ? (
-        <p className="p-4 text-pretty text-muted">{strings.recallAsk}</p>
+        <p className="p-4 text-pretty text-muted">
+          {strings.ask[view.mode === "meaning" ? "meaning" : "recall"]}
+        </p>
       ) : found.rows.length === 0 ? (
         <NoneFound view={view} onView={onView} />
       ) : (
@@ -125,13 +126,13 @@ export function MemoriesList({
           idOf={({ id }) => id}
           active={active}
           onActive={({ id }) => onActive(id)}
-          rowHeight={4.75}
+          rowHeight={3.75}
           onEnd={found.more}
         >
           {(memory) => (
             <MemoryLine
               row={memory}
-              rank={view.mode === "recall" ? found.rows.indexOf(memory) + 1 : null}
+              rank={view.mode !== "words" ? found.rows.indexOf(memory) + 1 : null}
             />
           )}
         </List>
@@ -170,42 +171,44 @@ function Remarks({ found }: { found: Found }) {
 }
 
 function SegmentRow({
+  bank,
   found: { counts },
   view,
   onView,
 }: {
+  bank: BankId;
   found: Found;
   view: MemoriesView;
   onView: (view: MemoriesView) => void;
 }) {
   const total = counts ? counts.world + counts.experience + counts.observation : null;
   return (
-    <fieldset
-      aria-label={strings.segments}
-      className="flex h-9 shrink-0 items-center gap-1 border-line border-b px-4"
-    >
-      {segments.map((segment) => {
-        const on = view.segment === segment;
-        const number = segment === null ? total : (counts?.[segment] ?? null);
-        return (
-          <button
-            key={segment ?? "all"}
-            type="button"
-            aria-pressed={on}
-            onClick={() => onView({ ...view, segment })}
-            className={cn(
-              "flex h-6 items-center gap-1 rounded-md px-2",
-              on ? "bg-selected font-semibold" : "text-muted hover:bg-hover",
-            )}
-          >
-            {segment === null ? strings.all : strings.kinds[segment]}
-            {number !== null && (
-              <span className="type-small font-normal text-faint">{count(number)}</span>
-            )}
-          </button>
-        );
-      })}
-    </fieldset>
+    <div className="flex h-9 shrink-0 items-center justify-between gap-2 border-line border-b px-4">
+      <fieldset aria-label={strings.segments} className="flex items-center gap-1">
+        {segments.map((segment) => {
+          const on = view.segment === segment;
+          const number = segment === null ? total : (counts?.[segment] ?? null);
+          return (
+            <button
+              key={segment ?? "all"}
+              type="button"
+              aria-pressed={on}
+              onClick={() => onView({ ...view, segment })}
+              className={cn(
+                "flex h-6 items-center gap-1 rounded-md px-2",
+                on ? "bg-selected font-semibold" : "text-muted hover:bg-hover",
+              )}
+            >
+              {segment === null ? strings.all : strings.kinds[segment]}
+              {number !== null && (
+                <span className="type-small font-normal text-faint">{count(number)}</span>
+              )}
+            </button>
+          );
+        })}
+      </fieldset>
+      <TagMenu bank={bank} text={view.text} onText={(text) => onView({ ...view, text })} />
+    </div>
   );
 }
 

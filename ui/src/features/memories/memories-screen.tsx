@@ -11,7 +11,7 @@ import { MemoriesList } from "./memories-list";
 import { MemoryPane } from "./memory-detail";
 import { DeleteDialog, InvalidateDialog } from "./memory-dialogs";
 import { strings } from "./strings";
-import { type Mode, useFound } from "./use-found";
+import { type Mode, modes, useFound } from "./use-found";
 
 export interface MemoriesView {
   /** Words and tokens. */
@@ -69,7 +69,10 @@ export function MemoriesScreen({
     "memories.add": () => setDialog("add"),
     "memories.import": () => void navigate({ to: "/b/$bank/memories/import", params: { bank } }),
     "memories.retain": () => void navigate({ to: "/b/$bank/memories/retain", params: { bank } }),
-    "memories.mode": () => onView({ ...view, mode: view.mode === "recall" ? "words" : "recall" }),
+    "memories.mode": () => {
+      const next = modes[(modes.indexOf(view.mode) + 1) % modes.length] ?? "words";
+      onView({ ...view, mode: next });
+    },
     ...(chosen && {
       "memories.delete": acts.remove,
       ...(valid && chosen.fact_type !== "observation" && { "memories.edit": acts.edit }),

@@ -1,6 +1,6 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
-import { refusal } from "~/platform/memory";
+import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 import { viewport } from "../../../test/setup";
 import { filterOf, instantOf, readTokens } from "./filter";
@@ -94,9 +94,9 @@ describe("the list", () => {
   test("recall shows places, and in the detail why each way found it", async () => {
     const { user } = renderApp("/b/workshop/memories?q=keys");
     await list();
-    await user.keyboard("m");
+    await user.keyboard("mm");
     expect(await screen.findByText("12 hits in 6 ms")).toBeVisible();
-    expect(screen.getByText(/Not searched by time/)).toBeVisible();
+    expect(await screen.findByText(/Not searched by time/)).toBeVisible();
     const [first] = within(await list()).getAllByRole("option");
     if (!first) throw new Error("no hit");
     expect(first).toHaveTextContent("Place 1");
@@ -104,6 +104,45 @@ describe("the list", () => {
     expect(await screen.findByText("Why it was found")).toBeVisible();
     expect(screen.getByText("place 1, 0.860")).toBeVisible();
     await noViolations();
+  });
+
+  test("by meaning alone, one way is asked and one way is told", async () => {
+    const { user, platform } = renderApp("/b/workshop/memories?q=keys");
+    await list();
+    await user.click(screen.getByRole("radio", { name: "Meaning" }));
+    expect(await screen.findByText("12 hits in 6 ms")).toBeVisible();
+    expect(platform.calls.findLast(([name]) => name === "recall")?.[2]).toMatchObject({
+      way: "semantic",
+    });
+    expect(screen.queryByText(/Not searched by/)).toBeNull();
+  });
+
+  test("tags are ticked in a menu that knows all of the bank", async () => {
+    const many = Array.from({ length: 80 }, (_, n) => ({ name: `topic-${n}`, memories: 80 - n }));
+    const { user, history } = renderApp("/b/workshop/memories", { listTags: async () => many });
+    await list();
+    await user.click(screen.getByRole("button", { name: "Tags" }));
+    expect(await screen.findByText(/20 more/)).toBeVisible();
+    await user.type(screen.getByRole("textbox", { name: "Find a tag" }), "topic-79");
+    await user.click(await screen.findByRole("checkbox", { name: "topic-79" }));
+    await waitFor(() => expect(history.location.search).toContain("topic-79"));
+    await noViolations();
+    await user.click(screen.getByRole("checkbox", { name: "topic-79" }));
+    await waitFor(() => expect(history.location.search).not.toContain("topic-79"));
+  });
+
+  test("a passage shows no signs of Markdown", async () => {
+    const [row] = memory().store.memories;
+    if (!row) throw new Error("no memory");
+    const text = "## Leaders\n\n- **Ian Murdock**, 1993";
+    renderApp("/b/workshop/memories", {
+      listMemories: async () => ({
+        page: { items: [{ ...row, text }], total: 1, next: null },
+        counts: { world: 1, experience: 0, observation: 0 },
+      }),
+    });
+    const [option] = within(await list()).getAllByRole("option");
+    expect(option).toHaveTextContent("Leaders • Ian Murdock, 1993");
   });
 
   test("recall without words asks for some", async () => {
@@ -221,19 +260,30 @@ describe("reading files in", () => {
 
   test("progress is told, and can be stopped", async () => {
     const { user, platform } = renderApp("/b/workshop/memories/import?operation=o-1");
-    await screen.findByText("Reading files: Reading memories");
+    await screen.findByText("Reading files");
     act(() =>
       platform.emit.progress({
         id: "o-1",
         bank: "workshop",
-        progress: { stage: "embedding", processed: 40, total: 90, detail: null },
+        progress: {
+          stage: "embedding",
+          processed: 40,
+          total: 90,
+          detail: "october.md (3/7)",
+          stored: 212,
+        },
       }),
     );
     expect(await screen.findByText("Computing vectors")).toBeVisible();
     expect(screen.getByText("40 of 90")).toBeVisible();
+    expect(screen.getByText("october.md (3/7)")).toBeVisible();
+    expect(screen.getByText("212 memories stored so far")).toBeVisible();
     await noViolations();
     await user.click(screen.getByRole("button", { name: "Stop" }));
-    expect(await screen.findByText(/The import was stopped/)).toBeVisible();
+    expect(await screen.findByText("The import was stopped")).toBeVisible();
+    expect(screen.getByText("212 memories had been stored and stay.")).toBeVisible();
+    await user.click(screen.getByRole("button", { name: "Go on with it" }));
+    expect(platform.calls).toContainEqual(["retryOperation", "workshop", "o-1"]);
   });
 
   test("an empty path is named", async () => {

@@ -5,6 +5,7 @@ import { Tag } from "~/components/badge";
 import { Button, IconButton } from "~/components/button";
 import { Icon } from "~/components/icon";
 import { Kind } from "~/components/kind";
+import { MemoryText } from "~/components/memory-text";
 import { Menu, MenuItem, MenuSeparator } from "~/components/menu";
 import { PaneHead } from "~/components/panes";
 import { ReportCard } from "~/components/report";
@@ -82,8 +83,13 @@ export function MemoryPane({
         {onClose && <IconButton icon={X} small name={words.close} onClick={onClose} />}
       </PaneHead>
       <ScrollText label={words.label} className="px-4 py-4">
-        <p className={cn("type-doc select-text text-pretty", !valid && "text-muted line-through")}>
-          {memory.text}
+        <p
+          className={cn(
+            "type-doc select-text whitespace-pre-line text-pretty break-words",
+            !valid && "text-muted line-through",
+          )}
+        >
+          <MemoryText text={memory.text} links />
         </p>
         <Facts detail={detail.data} />
         {detail.data.chunk && <Passage text={detail.data.chunk.text} />}

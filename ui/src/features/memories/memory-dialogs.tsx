@@ -3,6 +3,7 @@ import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
 import { Back, Confirm, FormDialog } from "~/components/dialog";
 import { TextArea } from "~/components/field";
+import { MemoryText } from "~/components/memory-text";
 import { ReportCard } from "~/components/report";
 import { say } from "~/components/toast";
 import type { BankId, MemoryId } from "~/platform/bindings";
@@ -102,7 +103,9 @@ export function DeleteDialog({
       {call.error && <ReportCard report={call.error} onRetry={act} />}
       {detail && (
         <>
-          <blockquote className="border-edge border-l-3 pl-3">{detail.memory.text}</blockquote>
+          <blockquote className="border-edge border-l-3 pl-3">
+            <MemoryText text={detail.memory.text} />
+          </blockquote>
           <p>{words.reach(detail.observations.length, detail.cited_by.length)}</p>
         </>
       )}

@@ -1,5 +1,6 @@
 import { Badge, Tag } from "~/components/badge";
 import { Kind } from "~/components/kind";
+import { MemoryText } from "~/components/memory-text";
 import { cn } from "~/lib/cn";
 import { day } from "~/lib/format";
 import type { MemoryRow } from "~/platform/bindings";
@@ -10,10 +11,12 @@ export function MemoryLine({ row, rank }: { row: MemoryRow; rank: number | null 
   const gone = row.state === "invalidated";
   const at = row.occurred_start ?? row.mentioned_at ?? row.created_at;
   return (
-    <div className="flex min-h-19 gap-3 px-4 py-2">
+    <div className="flex min-h-14 gap-3 px-4 py-2">
       <Kind of={row.fact_type} bare className="mt-1 self-start" />
       <div className="min-w-0 flex-1">
-        <p className={cn("line-clamp-2", gone && "text-muted line-through")}>{row.text}</p>
+        <p className={cn("line-clamp-2", gone && "text-muted line-through")}>
+          <MemoryText text={row.text} />
+        </p>
         <p className="type-small mt-0.5 flex gap-2 overflow-hidden whitespace-nowrap text-muted">
           <span aria-hidden="true" className="font-medium">
             {strings.kind[row.fact_type]}

@@ -3,7 +3,9 @@ import type { FactType, MemoryRow, RecallHit, RecallView, Report } from "~/platf
 import { useMemoryPages, useRead } from "~/platform/cache";
 import { filterOf, type Token } from "./filter";
 
-export type Mode = "words" | "recall";
+/** By exact words, by meaning alone, or in all four ways at once. */
+export const modes = ["words", "meaning", "recall"] as const;
+export type Mode = (typeof modes)[number];
 
 export interface Found {
   rows: MemoryRow[];
@@ -16,18 +18,18 @@ export interface Found {
   /** Fetches the next page; undefined where there is none. */
   more: (() => void) | undefined;
   unusable: Token[];
-  /** What recall answered, in that mode. */
+  /** What the search answered, in the modes that rank. */
   recalled: RecallView | null;
   hitOf: (id: string) => RecallHit | undefined;
   /** Tokens that the mode leaves unused. */
   resting: boolean;
   /** Whether anything narrows the list. */
   narrowed: boolean;
-  /** Recall waits for words. */
+  /** A search that ranks waits for words. */
   waiting: boolean;
 }
 
-/** What the filter finds, by exact words or by recall. */
+/** What the filter finds. */
 export function useFound(bank: string, text: string, segment: FactType | null, mode: Mode): Found {
   const documents = useRead("listDocuments", [bank]).data;
   const asked = useDeferredValue(text);
@@ -35,13 +37,21 @@ export function useFound(bank: string, text: string, segment: FactType | null, m
     () => filterOf(asked, segment, documents ?? []),
     [asked, segment, documents],
   );
-  const recalls = mode === "recall";
+  const recalls = mode !== "words";
   const words = filter.words ?? "";
   const pages = useMemoryPages(bank, recalls ? null : filter);
   const recall = useRead(
     "recall",
     recalls && words !== ""
-      ? [bank, { query: words, fact_types: filter.fact_types ?? null, tags: filter.tags ?? [] }]
+      ? [
+          bank,
+          {
+            query: words,
+            fact_types: filter.fact_types ?? null,
+            tags: filter.tags ?? [],
+            way: mode === "meaning" ? "semantic" : null,
+          },
+        ]
       : null,
     { keepPrevious: true },
   );

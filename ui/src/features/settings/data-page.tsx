@@ -1,19 +1,26 @@
 import { Copy } from "lucide-react";
+import { useState } from "react";
+import { Badge } from "~/components/badge";
 import { Button } from "~/components/button";
 import { ReportCard } from "~/components/report";
 import { say } from "~/components/toast";
 import { plural, size } from "~/lib/format";
-import { useRead } from "~/platform/cache";
+import type { BankId, BankRow } from "~/platform/bindings";
+import { useRead, useWrite } from "~/platform/cache";
 import { Card, Row } from "./card";
+import { RemoveBank } from "./remove-bank";
 import { strings } from "./strings";
 
 const words = strings.data;
 
-/** Where the data lies and how much there is. */
-export function DataPage() {
+/** Where the data lies, how much there is, and the banks in it. */
+export function DataPage({ bank: current }: { bank: BankId }) {
   const folder = useRead("dataFolder", []);
   const status = useRead("appStatus", []).data;
   const banks = useRead("listBanks", []).data ?? [];
+  const restore = useWrite("restoreSample");
+  const [removing, setRemoving] = useState<BankRow | null>(null);
+  const bringBack = () => restore.mutate([], { onSuccess: () => say(words.restored) });
   const copy = async (path: string) => {
     await navigator.clipboard.writeText(path);
     say(words.copied);
@@ -40,15 +47,48 @@ export function DataPage() {
         {banks.map((bank) => (
           <Row
             key={bank.id}
-            title={bank.name}
+            title={
+              <span className="flex flex-wrap items-center gap-x-2">
+                {bank.name}
+                {bank.id === current && <Badge kind="accent">{words.open}</Badge>}
+                {bank.id === status?.sample_bank && <Badge>{words.sample}</Badge>}
+              </span>
+            }
             about={words.banksOf(
               plural(bank.facts, "fact"),
               plural(bank.models, "model"),
               plural(bank.documents, "document"),
             )}
-          />
+          >
+            <Button
+              size="small"
+              aria-label={words.removeOf(bank.name)}
+              onClick={() => setRemoving(bank)}
+            >
+              {words.remove}
+            </Button>
+          </Row>
         ))}
+        {status?.sample_bank === null && (
+          <Row
+            title={<span className="text-muted">{words.noSample}</span>}
+            about={words.noSampleAbout}
+          >
+            <Button size="small" disabled={restore.isPending} onClick={bringBack}>
+              {words.restore}
+            </Button>
+          </Row>
+        )}
+        {restore.error && <ReportCard className="m-3" report={restore.error} onRetry={bringBack} />}
       </Card>
+      {removing && (
+        <RemoveBank
+          bank={removing}
+          isSample={removing.id === status?.sample_bank}
+          isOpen={removing.id === current}
+          onClose={() => setRemoving(null)}
+        />
+      )}
       {status && (
         <Card title={words.embedder}>
           {status.embedder.problem ? (

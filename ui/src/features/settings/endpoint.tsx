@@ -152,6 +152,14 @@ function CheckResult({ check }: { check: CheckReport }) {
                 {line.remedy && (
                   <p className="mt-1 mb-1 rounded-small bg-warn-soft px-2 py-1">{line.remedy}</p>
                 )}
+                {line.detail && (
+                  <details>
+                    <summary className="type-small min-h-6 content-center text-muted">
+                      {words.detail}
+                    </summary>
+                    <p className="type-code select-text break-words pb-1">{line.detail}</p>
+                  </details>
+                )}
               </div>
             </dd>
           </div>

@@ -41,7 +41,7 @@ export function SettingsScreen({ bank, page }: { bank: BankId; page: SettingsPag
             </div>
             {page === "models" && <ModelsPage />}
             {page === "look" && <LookPage />}
-            {page === "data" && <DataPage />}
+            {page === "data" && <DataPage bank={bank} />}
             {page === "about" && <AboutPage />}
           </div>
         </ScrollText>

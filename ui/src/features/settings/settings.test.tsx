@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import { llmSettings } from "~/platform/fixtures/settings";
-import { refusal } from "~/platform/memory";
+import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 
 const at = (page: string) => `/b/workshop/settings/${page}`;
@@ -115,6 +115,27 @@ describe("language models", () => {
     await waitFor(() => expect(platform.calls).toContainEqual(["setExtractive", false]));
   });
 
+  test("what the network said is folded away", async () => {
+    const settings = structuredClone(llmSettings);
+    const [local] = settings.endpoints;
+    if (!local?.check) throw new Error("no check");
+    local.check.lines = [
+      {
+        key: "Connection",
+        verdict: "fail",
+        words: "Nothing answers at http://127.0.0.1:11434",
+        remedy: "Check that the server runs and that the address is right.",
+        detail: "connection refused (os error 111)",
+      },
+    ];
+    const { user } = renderApp(at("models"), { llmSettings: async () => settings });
+    expect(await screen.findByText("Nothing answers at http://127.0.0.1:11434")).toBeVisible();
+    expect(screen.getByText(/os error 111/)).not.toBeVisible();
+    await user.click(screen.getByText("Details"));
+    expect(screen.getByText(/os error 111/)).toBeVisible();
+    await noViolations();
+  });
+
   test("a check that fails to run says why", async () => {
     const { user } = renderApp(at("models"), {
       checkEndpoint: async () => {
@@ -144,6 +165,29 @@ describe("the other pages", () => {
     expect(await screen.findByText("~/.local/share/palimpsest")).toBeVisible();
     expect(screen.getByText("18.4 MB")).toBeVisible();
     await noViolations();
+  });
+
+  test("data: a bank is deleted once its name is written, and the open one is left", async () => {
+    const { user, platform, history } = renderApp(at("data"));
+    await user.click(await screen.findByRole("button", { name: "Delete Foundry Lane" }));
+    expect(await screen.findByRole("button", { name: "Keep it" })).toHaveFocus();
+    expect(screen.getByText("9 models with every version of their documents")).toBeVisible();
+    await noViolations();
+    const act = screen.getByRole("button", { name: "Delete the bank" });
+    await user.click(act);
+    expect(platform.calls.some(([name]) => name === "deleteBank")).toBe(false);
+    await user.type(screen.getByRole("textbox"), "Foundry Lane");
+    await user.click(act);
+    await waitFor(() => expect(platform.calls).toContainEqual(["deleteBank", "workshop"]));
+    await waitFor(() => expect(history.location.pathname).toContain("/b/notes/"));
+  });
+
+  test("data: the sample that was deleted comes back on demand", async () => {
+    const { user, platform } = renderApp(at("data"), {
+      appStatus: async () => ({ ...memory().store.status, sample_bank: null }),
+    });
+    await user.click(await screen.findByRole("button", { name: "Bring it back" }));
+    await waitFor(() => expect(platform.calls).toContainEqual(["restoreSample"]));
   });
 
   test("about: version, and the notices on demand", async () => {

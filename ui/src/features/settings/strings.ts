@@ -46,6 +46,7 @@ export const strings = {
       speed: "Speed",
     } as Record<string, string>,
     verdicts: { pass: "Works", warn: "Works in part", fail: "Does not work", skipped: "Not tried" },
+    detail: "Details",
     learnt: "Learnt in use",
     learntOf: (n: number) => `Learnt in use: ${plural(n, "thing")}`,
     found: "Found on this computer",
@@ -137,11 +138,38 @@ export const strings = {
     banks: "Banks",
     banksOf: (facts: string, models: string, documents: string) =>
       `${facts}, ${documents}, ${models}`,
+    open: "Open",
+    sample: "Sample",
+    remove: "Delete…",
+    removeOf: (name: string) => `Delete ${name}`,
+    noSample: "The sample bank",
+    noSampleAbout: "An invented team over six weeks, with a change to review.",
+    restore: "Bring it back",
+    restored: "The sample bank is back.",
     embedder: "Search by meaning",
     embedderReady: (name: string, dim: number) =>
       `${name}, part of the program, ${dim} numbers a memory`,
     backup:
       "To keep a copy, close the program and copy the folder. A copy is made by itself before the data is changed by a newer version.",
+  },
+
+  removeBank: {
+    title: (name: string) => `Delete “${name}” for good?`,
+    about: "There is no way back, and nothing of it is kept anywhere else.",
+    lost: "What is lost",
+    facts: (n: number) => plural(n, "fact"),
+    observations: (n: number) => plural(n, "observation"),
+    documents: (n: number) => plural(n, "document"),
+    models: (n: number) =>
+      n === 0 ? plural(n, "model") : `${plural(n, "model")} with every version of their documents`,
+    reviews: (n: number) => `${plural(n, "change")} that wait${n === 1 ? "s" : ""} for review`,
+    runs: "The questions that were asked, and their answers",
+    again: "The sample bank can be brought back on this page, as it was at first.",
+    type: (name: string) => `Write “${name}” to confirm`,
+    mismatch: "Write the name of the bank first",
+    keep: "Keep it",
+    act: "Delete the bank",
+    done: (name: string) => `“${name}” was deleted.`,
   },
 
   about: {

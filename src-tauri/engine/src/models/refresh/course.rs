@@ -73,6 +73,7 @@ impl<'a> Course<'a> {
             processed: part.map(|(n, _)| n),
             total: part.map(|(_, of)| of),
             detail: None,
+            stored: None,
         };
         match self.running {
             Some(running) => running.progress(progress, true).await,
@@ -95,6 +96,7 @@ impl<'a> Course<'a> {
             processed: Some(processed),
             total: Some(total),
             detail: None,
+            stored: None,
         };
         self.engine.tell(Event::Progress(OperationProgress {
             id,

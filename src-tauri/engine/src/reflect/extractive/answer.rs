@@ -230,7 +230,7 @@ fn write(question: &str, selection: &Selection, read: u32, thresholds: &Threshol
     let mut text = match selection.state {
         ExtractiveState::Found => "The bank says:",
         ExtractiveState::Nearest | ExtractiveState::Nothing => {
-            "Nothing in the bank states this. The nearest statements are:"
+            "No statement answers this exactly; these come nearest:"
         }
     }
     .to_owned();
