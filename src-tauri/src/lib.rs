@@ -14,7 +14,7 @@ pub mod window;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use tauri::{AppHandle, Manager};
+use tauri::{AppHandle, Manager, RunEvent};
 use tauri_plugin_log::{RotationStrategy, Target, TargetKind};
 
 /// Size at which a log is set aside; one older one is kept.
@@ -62,7 +62,14 @@ fn start(folder: &Path) -> tauri::Result<()> {
             window::open(app.handle(), &data)?;
             Ok(())
         })
-        .run(context)
+        .build(context)?
+        .run(|app, event| {
+            if matches!(event, RunEvent::Exit) {
+                let state = app.state::<state::App>();
+                tauri::async_runtime::block_on(state.close());
+            }
+        });
+    Ok(())
 }
 
 fn single_instance(bus_name: String) -> tauri::plugin::TauriPlugin<tauri::Wry> {

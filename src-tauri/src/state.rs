@@ -80,10 +80,19 @@ impl App {
             let is_open = matches!(slot.as_ref(), Some(Ok(_)));
             if !is_open || wanted != *current {
                 *current = wanted;
-                *slot = None;
+                if let Some(Ok(engine)) = slot.take() {
+                    engine.close().await;
+                }
             }
         }
         self.status().await
+    }
+
+    /// Ends the work of the background before the program does.
+    pub(crate) async fn close(&self) {
+        if let Some(Ok(engine)) = self.engine.read().await.as_ref() {
+            engine.close().await;
+        }
     }
 
     async fn open(&self, folder: &Path) -> Result<Engine, Report> {

@@ -84,12 +84,8 @@ async fn an_edit_of_a_locked_block_is_skipped_and_one_beside_it_is_not() {
     let repair = asked.iter().find(|request| request.scope == "delta_repair").expect("a repair");
     assert!(format!("{:?}", repair.messages).contains("block_locked"));
     let blame = models::blame(&f.engine, &f.bank, &id(), None).await.expect("a blame");
-    let locked: Vec<&str> = blame
-        .blocks
-        .iter()
-        .filter(|block| block.locked)
-        .map(|block| block.text.as_str())
-        .collect();
+    let locked: Vec<&str> =
+        blame.blocks.iter().filter(|block| block.locked).map(|block| block.text.as_str()).collect();
     assert_eq!(locked, ["Ben helps."]);
 }
 
@@ -168,7 +164,10 @@ async fn only_a_part_of_the_document_can_be_locked() {
     published(&f, "delta").await;
     let none = models::set_lock(&f.engine, &f.bank, &id(), LockKind::Section, "b0", None).await;
     let report = engine::report::Report::from(none.expect_err("no such section"));
-    assert_eq!((report.reason.as_str(), report.fields[0].field.as_str()), ("invalid_request", "element_id"));
+    assert_eq!(
+        (report.reason.as_str(), report.fields[0].field.as_str()),
+        ("invalid_request", "element_id")
+    );
 }
 
 #[tokio::test]

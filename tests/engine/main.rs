@@ -10,6 +10,7 @@
     reason = "a test may panic, print and measure"
 )]
 
+mod automatic;
 mod blame;
 mod dry_run;
 mod endpoints;
@@ -24,5 +25,7 @@ mod real_input;
 mod reflect;
 mod refresh_written;
 mod sample;
+mod schedule_holds;
+mod schedule_queue;
 mod tidy;
 mod versions;

@@ -107,7 +107,10 @@ async fn names_are_unique_in_a_folder_whatever_the_case() {
     let refused = pages::create_folder(&f.engine, &f.bank, input).await;
     assert_eq!(refused.expect_err("taken").reason(), "name_taken");
     let second = page(&f, new_page("Kiln", Some(&other))).await;
-    assert_eq!(update(&f, &second.page_id, into(Some(&shelf), None)).await, Err("name_taken".into()));
+    assert_eq!(
+        update(&f, &second.page_id, into(Some(&shelf), None)).await,
+        Err("name_taken".into())
+    );
     assert_eq!(update(&f, &first.page_id, renamed("KILN")).await, Ok(()), "its own name is free");
     let both = NodePatch { name: Some("Oven".to_owned()), ..into(Some(&shelf), None) };
     assert_eq!(update(&f, &second.page_id, both).await, Ok(()));
@@ -205,8 +208,7 @@ async fn a_new_question_queues_a_refresh_and_nothing_else_does() {
         trigger: Some(json!({ "keep_trace": true }).into()),
         ..NodePatch::default()
     };
-    let changed =
-        pages::update(&f.engine, &f.bank, &made.page_id, patch).await.expect("an update");
+    let changed = pages::update(&f.engine, &f.bank, &made.page_id, patch).await.expect("an update");
     assert_eq!(changed.operation, None);
     let fields = changed.node.page.expect("a page");
     assert_eq!(fields.tags, ["garden"]);
@@ -281,9 +283,8 @@ async fn pages_are_found_by_words_and_never_folders_or_plain_models() {
     let mut plain = crate::models::kiln(engine::view::model::ReviewMode::Auto, "delta");
     plain.content = Some("# Kiln\n\nburns wood, 1200 degrees\n".to_owned());
     models::create(&f.engine, &f.bank, plain).await.expect("a model");
-    let find = async |words: &str| {
-        pages::search(&f.engine, &f.bank, words, None).await.expect("hits")
-    };
+    let find =
+        async |words: &str| pages::search(&f.engine, &f.bank, words, None).await.expect("hits");
     let hits = find("1200 degrees").await;
     assert_eq!(hits[0].id, kiln.page_id);
     assert_eq!(hits[0].mental_model_id, kiln.mental_model_id);

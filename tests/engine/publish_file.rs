@@ -25,8 +25,7 @@ impl Desk {
     /// A model with a document that a person wrote, not yet published anywhere.
     async fn new() -> Self {
         let f = Fixture::new().await;
-        let new =
-            NewModel { content: Some(PAGE.to_owned()), ..kiln(ReviewMode::Auto, "delta") };
+        let new = NewModel { content: Some(PAGE.to_owned()), ..kiln(ReviewMode::Auto, "delta") };
         models::create(&f.engine, &f.bank, new).await.expect("a model");
         Self { f, folder: tempfile::tempdir().expect("a folder") }
     }
@@ -242,7 +241,8 @@ async fn a_file_that_cannot_be_written_is_a_warning_and_is_tried_again() {
 /// A program that is killed between the commit and the file, or between the file and its note.
 #[tokio::test]
 async fn a_kill_is_made_good_at_the_next_start() {
-    let kills = [("edit_model", Moment::AfterCommit), ("note_published_file", Moment::BeforeCommit)];
+    let kills =
+        [("edit_model", Moment::AfterCommit), ("note_published_file", Moment::BeforeCommit)];
     for (label, moment) in kills {
         let desk = Desk::new().await;
         desk.publish(false).await;

@@ -58,9 +58,10 @@ async fn the_oldest_versions_go_first_and_pinned_ones_stay() {
         edit(&f, &format!("# A\n\ntext {n}\n")).await;
     }
     assert_eq!(kept(&f).await, [7, 6, 5, 4, 1], "three before the published one, and the pinned");
-    let pinned = timeline(&f).await.into_iter().any(
-        |entry| matches!(entry, TimelineEntry::Version { version: 1, pinned, .. } if pinned),
-    );
+    let pinned = timeline(&f)
+        .await
+        .into_iter()
+        .any(|entry| matches!(entry, TimelineEntry::Version { version: 1, pinned, .. } if pinned));
     assert!(pinned);
     models::pin_version(&f.engine, &f.bank, &id(), 1, false).await.expect("no longer");
     edit(&f, "# A\n\ntext 8\n").await;
@@ -117,7 +118,12 @@ async fn two_versions_differ_in_text_evidence_structure_and_settings() {
         script.push_for("delta_ops", Step::json(&json!({ "operations": [op] })));
         script.push_for("structured", Step::json(&json!({ "lead": name })));
         refresh(&f, false).await;
-        assert_eq!(outcome(&detail(&f).await), "content_written", "{:?}", detail(&f).await.last_run);
+        assert_eq!(
+            outcome(&detail(&f).await),
+            "content_written",
+            "{:?}",
+            detail(&f).await.last_run
+        );
         let patch = ModelPatch { max_tokens: Some(3000), ..ModelPatch::default() };
         models::update(&f.engine, &f.bank, &id(), patch).await.expect("an update");
     }
@@ -220,7 +226,13 @@ async fn the_history_tells_of_runs_that_failed_and_of_notes() {
         .expect("a note");
     let entries = timeline(&f).await;
     let TimelineEntry::FailedRun {
-        outcome, failure_reason, report, mode, triggered_by, operation: of, ..
+        outcome,
+        failure_reason,
+        report,
+        mode,
+        triggered_by,
+        operation: of,
+        ..
     } = &entries[0]
     else {
         panic!("{entries:?}");

@@ -347,6 +347,33 @@ pub fn next_day(now: Instant) -> Instant {
     day + TimeDelta::days(1)
 }
 
+/// Whether the schedules are to be looked at: for the first time, after `every` seconds, or when the
+/// clock went backwards. Judged by the wall clock, so that a machine that slept looks on waking.
+#[must_use]
+pub fn look_due(last: Option<Instant>, now: Instant, every: u32) -> bool {
+    let every_so = TimeDelta::seconds(i64::from(every));
+    every > 0 && last.is_none_or(|last| now < last || now - last >= every_so)
+}
+
+/// The first boundary that was missed while nobody looked, because the machine slept or the program
+/// was closed: the one to be named when a late run says that it caught up. None where a boundary is
+/// acted on at the time at which looking every so often acts on it.
+#[must_use]
+pub fn missed_since(
+    cron: &Cron,
+    served: Instant,
+    last_look: Option<Instant>,
+    now: Instant,
+    every: u32,
+) -> Option<Instant> {
+    let patience = TimeDelta::seconds(2 * i64::from(every));
+    if last_look.is_some_and(|last| now - last <= patience) {
+        return None;
+    }
+    let from = last_look.map_or(served, |last| served.max(last));
+    cron.next_after(from).filter(|first| *first + patience < now)
+}
+
 /// The boundary that a schedule is due for: the newest one up to now, if it is later than the last
 /// refresh of its kind and than the last boundary acted on. Missed ones collapse into it.
 #[must_use]

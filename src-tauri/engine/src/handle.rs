@@ -13,12 +13,21 @@ use embed::Embedder;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use store::operations::OperationStatus;
 use store::{EmbedderKey, Options, Store};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 /// News that a slow subscriber may lag behind before it loses the oldest.
 const EVENTS: usize = 1024;
+
+/// Changes after which held work may be free to run: a decision, a setting, an endpoint.
+const RELEASES: [domain::CacheTag; 4] = [
+    domain::CacheTag::Proposals,
+    domain::CacheTag::Settings,
+    domain::CacheTag::Endpoints,
+    domain::CacheTag::Banks,
+];
 
 /// What the engine is given: everything that touches the world outside its rules.
 pub struct Config {
@@ -53,6 +62,7 @@ pub(crate) struct Inner {
     pub(crate) events: broadcast::Sender<Event>,
     pub(crate) queue: Queue,
     pub(crate) runs: Runs,
+    pub(crate) last_look: crate::models::automatic::LastLook,
     pub(crate) statement_vectors: crate::reflect::extractive::KeptVectors,
     pub(crate) kept: crate::endpoints::provider::Kept,
     /// Files of documents are looked at and written one at a time.
@@ -88,7 +98,12 @@ impl Engine {
         let embedder_key = ensure_embedder(&store, config.embedder.as_ref(), now).await?;
         store
             .write("recover_operations", move |tx| {
-                store::operations::recover(tx, now)?;
+                for operation in store::operations::recover(tx, now)? {
+                    let folded = operation.details.is_some();
+                    if operation.status == OperationStatus::Failed && !folded {
+                        crate::models::automatic::gave_up(tx, &operation, now)?;
+                    }
+                }
                 store::runs::recover_reflects(tx, &crate::reflect::interrupted(), now)?;
                 store::runs::drop_dry_run_results(tx)?;
                 Ok(())
@@ -104,6 +119,7 @@ impl Engine {
                 events,
                 queue: Queue::default(),
                 runs: Runs::default(),
+                last_look: crate::models::automatic::LastLook::default(),
                 statement_vectors: crate::reflect::extractive::KeptVectors::default(),
                 kept: crate::endpoints::provider::Kept::default(),
                 publishing: tokio::sync::Mutex::default(),
@@ -111,12 +127,21 @@ impl Engine {
             }),
         };
         engine.forward_notices();
+        crate::models::automatic::take_up_marks(&engine).await?;
         if background {
             crate::ops::start_worker(&engine);
+            crate::models::automatic::start(&engine);
             crate::banks::start(&engine).await;
             crate::models::published::start(&engine);
         }
         Ok(engine)
+    }
+
+    /// Ends the work of the background: nothing new is begun, and what runs lets go and is taken up
+    /// at the next start with no retry spent. The file stays open for as long as a handle does.
+    pub async fn close(&self) {
+        self.inner.stop.cancel();
+        self.inner.queue.close().await;
     }
 
     /// News from now on.
@@ -176,6 +201,7 @@ impl Engine {
     fn forward_notices(&self) {
         let mut notices = self.inner.store.notices();
         let events = self.inner.events.clone();
+        let engine = Arc::downgrade(&self.inner);
         let stop = self.stop_token();
         tokio::spawn(async move {
             loop {
@@ -190,6 +216,11 @@ impl Engine {
                         Err(broadcast::error::RecvError::Closed) => break,
                     },
                 };
+                if changed.tags.iter().any(|tag| RELEASES.contains(tag))
+                    && let Some(inner) = engine.upgrade()
+                {
+                    inner.queue.wake();
+                }
                 drop(events.send(Event::Changed(changed)));
             }
         });

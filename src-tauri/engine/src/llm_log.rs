@@ -1,6 +1,7 @@
 //! Every request to a language model, on record: what it was for, how long it took, what it cost,
-//! how it ended. The record is written beside the call, so the call never waits for it, and a record
-//! that cannot be written fails nothing. Keys travel in headers, which never reach a record.
+//! how it ended. The record is written beside the call, so the call never waits for it (save in
+//! automatic work, whose next call is weighed against it), and a record that cannot be written fails
+//! nothing. Keys travel in headers, which never reach a record.
 
 use crate::Engine;
 use async_trait::async_trait;
@@ -107,6 +108,9 @@ impl Provider for Recorded {
             return self.inner.chat(req, out, cancel).await;
         };
         let engine = Engine { inner };
+        if !crate::ops::ceiling::may_call(&engine).await {
+            return Err(llm::Error::Cancelled);
+        }
         let scope = req.scope.clone();
         let info = serde_json::json!({
             "temperature": req.temperature,
@@ -135,7 +139,11 @@ impl Provider for Recorded {
             waited: listening.waited,
             first_ms: listening.first_ms,
         };
-        self.write(&engine, heard, &reply);
+        let written = self.write(&engine, heard, &reply);
+        if crate::ops::ceiling::is_watched() {
+            // The next call of automatic work is weighed against what this one cost.
+            drop(written.await);
+        }
         reply
     }
 
@@ -162,7 +170,12 @@ struct Heard {
 
 impl Recorded {
     /// Writes the record in a task of its own.
-    fn write(&self, engine: &Engine, heard: Heard, reply: &Result<ChatReply, llm::Error>) {
+    fn write(
+        &self,
+        engine: &Engine,
+        heard: Heard,
+        reply: &Result<ChatReply, llm::Error>,
+    ) -> tokio::task::JoinHandle<()> {
         let context = context();
         let bank = context.bank.clone();
         let mut record = self.record(engine, context, heard, reply);
@@ -179,7 +192,7 @@ impl Recorded {
             if let Err(error) = written {
                 tracing::warn!(%error, "a request to a language model was not recorded");
             }
-        });
+        })
     }
 
     fn record(

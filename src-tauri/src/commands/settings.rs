@@ -1,10 +1,12 @@
 //! Commands about settings: each one call of the engine.
 
 use crate::state::App;
-use domain::EndpointId;
-use engine::endpoints;
+use domain::{BankId, EndpointId, Json};
 use engine::report::Report;
-use engine::view::settings::{CheckReport, EndpointView, FoundServer, LlmSettings, SaveEndpoint};
+use engine::view::settings::{
+    CheckReport, EndpointView, FoundServer, LlmSettings, SaveEndpoint, SettingValues,
+};
+use engine::{endpoints, settings};
 use tauri::State;
 
 /// Endpoints of language models and extractive mode.
@@ -74,4 +76,39 @@ pub async fn forget_learnt(app: State<'_, App>, id: EndpointId) -> Result<(), Re
 #[specta::specta]
 pub async fn set_extractive(app: State<'_, App>, on: bool) -> Result<LlmSettings, Report> {
     Ok(endpoints::set_extractive(&app.engine().await?, on).await?)
+}
+
+/// What a bank states and what is in force in it.
+#[tauri::command]
+#[specta::specta]
+pub async fn bank_settings(app: State<'_, App>, bank: BankId) -> Result<SettingValues, Report> {
+    Ok(settings::of(&app.engine().await?, &bank).await?)
+}
+
+/// States settings of a bank; null takes one back.
+#[tauri::command]
+#[specta::specta]
+pub async fn set_bank_settings(
+    app: State<'_, App>,
+    bank: BankId,
+    patch: Json,
+) -> Result<SettingValues, Report> {
+    Ok(settings::set_of(&app.engine().await?, &bank, patch).await?)
+}
+
+/// What the program states for all banks, and for itself.
+#[tauri::command]
+#[specta::specta]
+pub async fn program_settings(app: State<'_, App>) -> Result<SettingValues, Report> {
+    Ok(settings::program(&app.engine().await?).await?)
+}
+
+/// States settings of the program; null takes one back.
+#[tauri::command]
+#[specta::specta]
+pub async fn set_program_settings(
+    app: State<'_, App>,
+    patch: Json,
+) -> Result<SettingValues, Report> {
+    Ok(settings::set_program(&app.engine().await?, patch).await?)
 }

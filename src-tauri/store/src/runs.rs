@@ -422,6 +422,20 @@ pub fn warn_refresh(
     Ok(())
 }
 
+/// How far the newest full run of a model has read that did its job, if it is still on record.
+pub fn newest_full_cutoff(tx: &ReadTx<'_>, model: ModelKey) -> Result<Option<i64>> {
+    let cutoff: Option<Option<i64>> = tx.find(
+        "SELECT json_extract(\"window\", '$.cutoff_seq') FROM refresh_run
+         WHERE model_id = ?1 AND dry_run = 0 AND effective_mode = 'full'
+           AND outcome IN ('content_written', 'content_unchanged', 'proposal_created',
+                           'content_preserved_no_new_facts')
+         ORDER BY id DESC LIMIT 1",
+        [model],
+        |r| r.get(0),
+    )?;
+    Ok(cutoff.flatten())
+}
+
 /// Removes the oldest records of a model beyond `kept`; gives the number.
 pub fn trim_refreshes(tx: &WriteTx<'_>, model: ModelKey, kept: u32) -> Result<usize> {
     tx.run(

@@ -159,6 +159,10 @@ export const commands = {
 	rejectProposal: (bank: BankId, id: ProposalId, input: RejectInput, stateSeq: number) => __TAURI_INVOKE<ProposalView>("reject_proposal", { bank, id, input, stateSeq }),
 	/**  Operations of a bank, newest first. */
 	listOperations: (bank: BankId) => __TAURI_INVOKE<OperationRow[]>("list_operations", { bank }),
+	/**  A page of the operations of a bank, narrowed. */
+	pageOperations: (bank: BankId, query: OperationQuery) => __TAURI_INVOKE<OperationPage>("page_operations", { bank, query }),
+	/**  Removes the record of an operation that has ended. */
+	deleteOperation: (bank: BankId, id: OperationId) => __TAURI_INVOKE<null>("delete_operation", { bank, id }),
 	/**  Stops an operation. */
 	cancelOperation: (bank: BankId, id: OperationId) => __TAURI_INVOKE<OperationRow>("cancel_operation", { bank, id }),
 	/**  Runs a failed, stopped or parked operation now. */
@@ -181,6 +185,14 @@ export const commands = {
 	forgetLearnt: (id: EndpointId) => __TAURI_INVOKE<null>("forget_learnt", { id }),
 	/**  Switches extractive mode. */
 	setExtractive: (on: boolean) => __TAURI_INVOKE<LlmSettings>("set_extractive", { on }),
+	/**  What a bank states and what is in force in it. */
+	bankSettings: (bank: BankId) => __TAURI_INVOKE<SettingValues>("bank_settings", { bank }),
+	/**  States settings of a bank; null takes one back. */
+	setBankSettings: (bank: BankId, patch: JsonValue) => __TAURI_INVOKE<SettingValues>("set_bank_settings", { bank, patch }),
+	/**  What the program states for all banks, and for itself. */
+	programSettings: () => __TAURI_INVOKE<SettingValues>("program_settings"),
+	/**  States settings of the program; null takes one back. */
+	setProgramSettings: (patch: JsonValue) => __TAURI_INVOKE<SettingValues>("set_program_settings", { patch }),
 	/**  Theme and text size. */
 	look: () => __TAURI_INVOKE<Look>("look"),
 	/**  Keeps theme and text size. */
@@ -1351,6 +1363,10 @@ export type ModelDetail = {
 	publish: PublishedFile | null,
 	/**  The page of the knowledge base that owns it. */
 	page_id: NodeId | null,
+	/**  Next five full rebuilds of its schedule. */
+	next_full_runs: string[],
+	/**  When it was last rebuilt in full. */
+	last_full_refreshed_at: string | null,
 };
 
 /**  A mental model: a slug of lower-case letters, digits and hyphens, unique in its bank. */
@@ -1394,6 +1410,19 @@ export type ModelRow = {
 	state: ModelState,
 	/**  Until when a queued refresh waits. */
 	parked_until: string | null,
+	/**
+	 *  What a queued refresh is held for: `review_in_progress`, `llm_not_configured`,
+	 *  `token_ceiling` or `paused_by_person`.
+	 */
+	held_reason: string | null,
+	/**  Until when no refresh starts by itself, after runs that failed. */
+	paused_until: string | null,
+	/**  Failed runs in a row. */
+	failure_streak: number,
+	/**  Edits refused in a row. */
+	delta_failures: number,
+	/**  When a run last failed, if none has done well since. */
+	last_refresh_failed_at: string | null,
 	/**  How many newer memories are in scope, counted up to 100; absent when there is none. */
 	newer: number | null,
 	/**
@@ -1405,6 +1434,10 @@ export type ModelRow = {
 	mode: string,
 	/**  Five-field cron expression, UTC. */
 	refresh_cron: string | null,
+	/**  The schedule of full rebuilds. */
+	full_refresh_cron: string | null,
+	/**  When one of its schedules is next due. */
+	next_run: string | null,
 	/**  Whether consolidation refreshes it. */
 	refresh_after_consolidation: boolean,
 	/**  Who decides. */
@@ -1667,6 +1700,14 @@ export type OpenProposal = {
 /**  An operation of the queue (UUIDv7, or chosen by the caller). */
 export type OperationId = string;
 
+/**  A page of operations, newest first. */
+export type OperationPage = {
+	/**  They. */
+	operations: OperationRow[],
+	/**  The last one of this page, if there may be more. */
+	next: OperationId | null,
+};
+
 /**  Sent while an operation runs: at most four a second, the last one always. */
 export type OperationProgress = {
 	/**  The operation. */
@@ -1679,6 +1720,20 @@ export type OperationProgress = {
 
 /**  An operation went on. */
 export type OperationProgressed = OperationProgress;
+
+/**  Which operations a list shows; what is absent does not narrow it. */
+export type OperationQuery = {
+	/**  Only these states; empty for all. */
+	statuses?: OperationStatus[],
+	/**  Only this kind. */
+	operation_type?: string | null,
+	/**  Only of this model. */
+	mental_model_id?: ModelId | null,
+	/**  Rows of a page, 1 to 100; 20 when absent. */
+	limit?: number | null,
+	/**  The last one of the page before. */
+	after?: OperationId | null,
+};
 
 /**  One operation. */
 export type OperationRow = {
@@ -1702,6 +1757,10 @@ export type OperationRow = {
 	held_reason: string | null,
 	/**  When it runs at the earliest. */
 	next_retry_at: string | null,
+	/**  Whether no person asked for it. */
+	automatic: boolean,
+	/**  Whether it rebuilds a document in full, whatever the model's settings say. */
+	full: boolean,
 	/**  How often it was tried again. */
 	retry_count: number,
 	/**  What came out; for a refresh `outcome`, `failure_reason`, `proposal_id`. */
@@ -2494,6 +2553,56 @@ export type Section = {
 	blocks: Block[],
 };
 
+/**  Where a setting is found. */
+export type SettingGroup = "retain" | "consolidation" | "recall" | "reflect" | "mental_models";
+
+/**  A setting, for the settings page. */
+export type SettingInfo = {
+	/**  The key. */
+	key: string,
+	/**  Where it is found. */
+	group: SettingGroup,
+	/**  What values it takes. */
+	kind: SettingKind,
+	/**  The values in words, for example `1 to 50`. */
+	allowed: string,
+	/**  The words of a closed choice. */
+	words: string[],
+	/**  The program's default. */
+	default: JsonValue,
+};
+
+/**  What values a setting takes. */
+export type SettingKind = 
+/**  True or false. */
+"flag" | 
+/**  A whole number. */
+"whole" | 
+/**  A number. */
+"number" | 
+/**  One of some words. */
+"word" | 
+/**  Text of one or more lines. */
+"text" | 
+/**  A list of tags or names. */
+"list" | 
+/**  A structure with a form of its own. */
+"structure";
+
+/**  Settings of a bank, or of the program, by key. */
+export type SettingValues = {
+	/**  The keys that exist, in the order of the settings page. */
+	settings: SettingInfo[],
+	/**  What is stated here, an object. */
+	stated: JsonValue,
+	/**  What is in force, an object. */
+	effective: JsonValue,
+	/**  Tokens of this UTC day that count against the ceiling. */
+	tokens_today: number,
+	/**  Whether automatic work waits for another day, or a higher ceiling. */
+	ceiling_reached: boolean,
+};
+
 /**  How a piece of text stands in a comparison. */
 export type SpanKind = 
 /**  On both sides. */
@@ -2509,6 +2618,11 @@ export type Submitted = {
 	operation: OperationId,
 	/**  Whether it was waiting already. */
 	deduplicated: boolean,
+	/**
+	 *  Whether the day's tokens are spent, so that this goes beyond the ceiling. A person is told
+	 *  and not hindered.
+	 */
+	ceiling_reached: boolean,
 };
 
 /**  One expression. */

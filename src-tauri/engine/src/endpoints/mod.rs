@@ -3,6 +3,7 @@
 
 pub(crate) mod provider;
 
+use crate::models::automatic;
 use crate::report::fault;
 use crate::view::settings::{
     CheckLine, CheckReport, CheckVerdict, EndpointView, FoundServer, KeyState, KeyStore,
@@ -216,7 +217,7 @@ pub async fn save(engine: &Engine, input: SaveEndpoint) -> Result<EndpointView> 
                 let key = format!("{LLM_OF}{wanted}");
                 settings::set(tx, &key, &serde_json::json!(llm.trim()), now)?;
             }
-            Ok(())
+            automatic::provider_changed(tx, now)
         })
         .await?;
     engine.inner.kept.clear();
@@ -335,17 +336,12 @@ pub async fn choose(engine: &Engine, id: Option<&EndpointId>) -> Result<LlmSetti
     let (id, now) = (id.cloned(), engine.now());
     engine
         .store()
-        .write("choose_endpoint", move |tx| match id {
-            Some(id) => {
-                settings::set(tx, CHOICE, &serde_json::json!(id.0), now)?;
-                // What was held for want of a language model may go on.
-                for bank in store::banks::list(tx)? {
-                    let held = store::operations::HeldReason::LlmNotConfigured;
-                    store::operations::release(tx, bank.key, held, None, now)?;
-                }
-                Ok(())
+        .write("choose_endpoint", move |tx| {
+            match id {
+                Some(id) => settings::set(tx, CHOICE, &serde_json::json!(id.0), now)?,
+                None => settings::clear(tx, CHOICE)?,
             }
-            None => settings::clear(tx, CHOICE),
+            automatic::provider_changed(tx, now)
         })
         .await?;
     engine.inner.kept.clear();
@@ -434,9 +430,13 @@ pub async fn list_llms(engine: &Engine, id: &EndpointId) -> Result<Vec<String>> 
 /// `invalid_id`.
 pub async fn forget_learnt(engine: &Engine, id: &EndpointId) -> Result<()> {
     let (endpoint, _) = find_stored(engine, id).await?;
+    let now = engine.now();
     engine
         .store()
-        .write("forget_learnt", move |tx| store::endpoints::forget(tx, endpoint.key, None))
+        .write("forget_learnt", move |tx| {
+            store::endpoints::forget(tx, endpoint.key, None)?;
+            automatic::provider_changed(tx, now)
+        })
         .await?;
     engine.inner.kept.clear();
     Ok(())
@@ -451,7 +451,8 @@ pub async fn set_extractive(engine: &Engine, on: bool) -> Result<LlmSettings> {
     engine
         .store()
         .write("set_extractive", move |tx| {
-            settings::set(tx, EXTRACTIVE, &serde_json::json!(on), now)
+            settings::set(tx, EXTRACTIVE, &serde_json::json!(on), now)?;
+            automatic::provider_changed(tx, now)
         })
         .await?;
     llm_settings(engine).await

@@ -6,7 +6,7 @@ use super::rows;
 use crate::handle::{read_bank, write_bank};
 use crate::report::fault;
 use crate::view::memory::{EditFact, MemoryRow, NewFact};
-use crate::{Engine, Result};
+use crate::{Engine, Result, ops};
 use domain::tags::TagSet;
 use domain::{BankId, FactType, FieldFault, MemoryId};
 use std::collections::BTreeSet;
@@ -105,11 +105,18 @@ pub(super) async fn edit(
         ..Edit::default()
     };
     let (now, id) = (engine.now(), id.clone());
-    write_bank(engine, bank, "edit_memory", move |tx, key| {
+    // A fact that left a model's scope is gone for that model.
+    let moves = change.tags.is_some();
+    let (before, row) = write_bank(engine, bank, "edit_memory", move |tx, key| {
+        let before = store::banks::by_key(tx, key)?.write_seq;
         memories::edit(tx, key, &id, &change, now)?;
-        one_row(tx, key, &id)
+        Ok((before, one_row(tx, key, &id)?))
     })
-    .await
+    .await?;
+    if moves {
+        ops::after_deletion(engine, bank, before).await;
+    }
+    Ok(row)
 }
 
 /// Takes a fact out of use, with a reason; a second time changes the reason.
@@ -124,11 +131,14 @@ pub(super) async fn invalidate(
 ) -> Result<MemoryRow> {
     let (now, id) = (engine.now(), id.clone());
     let reason = reason.map(|text| text.trim().to_owned()).unwrap_or_default();
-    write_bank(engine, bank, "invalidate_memory", move |tx, key| {
+    let (before, row) = write_bank(engine, bank, "invalidate_memory", move |tx, key| {
+        let before = store::banks::by_key(tx, key)?.write_seq;
         memories::invalidate(tx, key, &id, &reason, now)?;
-        one_row(tx, key, &id)
+        Ok((before, one_row(tx, key, &id)?))
     })
-    .await
+    .await?;
+    ops::after_deletion(engine, bank, before).await;
+    Ok(row)
 }
 
 /// Brings a fact back into use, with its entities and its vector.
@@ -155,12 +165,15 @@ pub(super) async fn restore(engine: &Engine, bank: &BankId, id: &MemoryId) -> Re
 /// `memory_not_found`.
 pub(super) async fn delete(engine: &Engine, bank: &BankId, id: &MemoryId) -> Result<()> {
     let (now, id) = (engine.now(), id.clone());
-    write_bank(engine, bank, "delete_memory", move |tx, key| {
+    let before = write_bank(engine, bank, "delete_memory", move |tx, key| {
+        let before = store::banks::by_key(tx, key)?.write_seq;
         let memory = memories::get(tx, key, &id)?;
         memories::remove(tx, key, &[memory.key], Cause::Deleted, None, now)?;
-        Ok(())
+        Ok(before)
     })
-    .await
+    .await?;
+    ops::after_deletion(engine, bank, before).await;
+    Ok(())
 }
 
 /// A memory with what its vector is made of.

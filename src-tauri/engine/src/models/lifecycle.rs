@@ -199,15 +199,18 @@ pub(super) async fn refresh(
     super::refresh::ensure_able(engine).await?;
     let operation = new_refresh(engine, id, "manual_refresh", full);
     let (id, now) = (id.clone(), engine.now());
-    let submitted = write_bank(engine, bank, "submit_refresh", move |tx, key| {
-        models::get(tx, key, &id)?;
-        store::operations::submit(tx, key, &operation, now)
-    })
-    .await?;
+    let (submitted, ceiling_reached) =
+        write_bank(engine, bank, "submit_refresh", move |tx, key| {
+            models::get(tx, key, &id)?;
+            let reached = ops::ceiling::reached(tx, &store::banks::by_key(tx, key)?, now)?;
+            Ok((store::operations::submit(tx, key, &operation, now)?, reached))
+        })
+        .await?;
     ops::wake(engine);
     Ok(Submitted {
         operation: submitted.operation().id.clone(),
         deduplicated: submitted.is_deduplicated(),
+        ceiling_reached,
     })
 }
 
@@ -317,6 +320,7 @@ pub(super) fn write_update(
     set_clocks(&mut row.head, moved);
     // A changed setting may be what the failures were about.
     row.head.paused_until = None;
+    super::automatic::settings_changed(tx, bank, id, now)?;
     models::save(tx, &row, expected, now)?;
     if let Some((embedder, vector)) = &ready.vector {
         let embedder = store::embedders::get(tx, *embedder)?;

@@ -1,8 +1,10 @@
 //! Mental models: documents that answer a saved question, kept current by refreshes, changed only as
 //! a person has seen. `lifecycle` makes, changes and removes them, `history` reads what was,
-//! `refresh` runs one, `proposals` holds what waits for a person. Nothing here searches memories by
-//! its own rules, and nothing but `publish` writes a version.
+//! `refresh` runs one, `automatic` sets them going where no person asks, `proposals` holds what waits
+//! for a person. Nothing here searches memories by its own rules, and nothing but `publish` writes a
+//! version.
 
+pub mod automatic;
 mod blame;
 mod extractive;
 mod form;

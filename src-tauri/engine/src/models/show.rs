@@ -10,6 +10,7 @@ use crate::view::model::{
 };
 use domain::cron::Cron;
 use domain::model::{Citation, Freshness};
+use domain::schedule::needs_attention;
 use domain::staleness::RefreshReason;
 use domain::{Instant, Json, MemoryId, ModelId, model};
 use std::collections::HashMap;
@@ -24,8 +25,8 @@ use store::{BankKey, ModelKey, ReadTx, memories, proposals};
 pub(super) const NEWER_CAP: u32 = 100;
 /// Newer memories shown in a detail.
 const NEWER_SHOWN: u32 = 20;
-/// Failures in a row from which a person is needed (mental-models 12.5).
-const ATTENTION: u32 = 3;
+/// Coming runs that a screen shows of a schedule (mental-models 3.1).
+const SHOWN_RUNS: usize = 5;
 
 /// What rows need beside the models themselves, read once for a list.
 pub(super) struct Around {
@@ -66,10 +67,6 @@ impl Around {
         Ok(Self { fresh: fresh::of_all(tx, bank, heads)?, queued, waiting, now })
     }
 
-    fn freshness(&self, head: &ModelHead) -> Freshness {
-        self.fresh.get(&head.key).cloned().unwrap_or_default()
-    }
-
     /// Where a model stands: the first word that fits, from the most urgent on.
     fn state(&self, head: &ModelHead) -> (ModelState, Option<Instant>) {
         let queued = self.queued.get(&head.id).map(Vec::as_slice).unwrap_or_default();
@@ -80,20 +77,22 @@ impl Around {
                 || (!is_held(op) && op.next_retry_at.is_none_or(|at| at <= self.now))
         };
         let proposal = self.waiting.get(&head.key).map(|(head, _)| head.state);
-        let fresh = self.freshness(head);
-        let has = |reason| fresh.refresh_reasons.contains(&reason);
+        let fresh = self.fresh.get(&head.key);
+        let has = |reason| fresh.is_some_and(|fresh| fresh.refresh_reasons.contains(&reason));
         let state = if queued.iter().any(is_due) {
             ModelState::Refreshing
         } else if proposal == Some(ProposalState::Conflicted) {
             ModelState::Conflicted
         } else if proposal.is_some() {
             ModelState::WaitingForReview
-        } else if head.failure_streak >= ATTENTION || head.delta_failures >= ATTENTION {
+        } else if needs_attention(head.failure_streak, head.delta_failures) {
             ModelState::NeedsAttention
         } else if head.failure_streak > 0 {
             ModelState::Failed
         } else if !queued.is_empty() {
             ModelState::Parked
+        } else if fresh.is_none() {
+            ModelState::Unknown
         } else if has(RefreshReason::NeverRefreshed) {
             ModelState::NeverRefreshed
         } else if has(RefreshReason::ScopeChanged) {
@@ -113,10 +112,13 @@ impl Around {
     ) -> store::Result<ModelRow> {
         let (state, parked_until) = self.state(head);
         // A document that waits for review or whose refresh failed is behind all the same.
-        let reasons = self.freshness(head).refresh_reasons;
+        let fresh = self.fresh.get(&head.key);
+        let reasons = fresh.map(|fresh| fresh.refresh_reasons.clone()).unwrap_or_default();
         let is_behind = reasons.contains(&RefreshReason::ScopeChanged);
         let newer = if is_behind { Some(count_newer(tx, bank, head)?) } else { None };
         let trigger = domain::trigger::StatedTrigger::from_stored(&head.trigger).0.effective();
+        let queued = self.queued.get(&head.id).map(Vec::as_slice).unwrap_or_default();
+        let next = |cron: Option<&str>| next_runs(cron, self.now, 1).pop();
         Ok(ModelRow {
             id: head.id.clone(),
             name: head.name.clone(),
@@ -124,6 +126,16 @@ impl Around {
             tags: head.tags.clone(),
             state,
             parked_until,
+            held_reason: queued.iter().find_map(|op| op.held).map(|held| held.word().to_owned()),
+            paused_until: head.paused_until.filter(|until| *until > self.now),
+            failure_streak: head.failure_streak,
+            delta_failures: head.delta_failures,
+            last_refresh_failed_at: head.last_refresh_failed_at,
+            next_run: next(trigger.refresh_cron.as_deref())
+                .into_iter()
+                .chain(next(trigger.full_refresh_cron.as_deref()))
+                .min(),
+            full_refresh_cron: trigger.full_refresh_cron,
             newer,
             refresh_reasons: reasons.into_iter().map(reason_word).collect(),
             mode: mode_word(trigger.mode).to_owned(),
@@ -154,6 +166,12 @@ fn count_newer(tx: &ReadTx<'_>, bank: BankKey, head: &ModelHead) -> store::Resul
     let scope = search_scope(tx, bank, &fresh::scope_of(head))?;
     let seen = head.last_memory_seen_seq.unwrap_or(0);
     store::freshness::count_newer(tx, &scope, seen, NEWER_CAP)
+}
+
+/// The next runs of a schedule; none of one that cannot be read.
+fn next_runs(cron: Option<&str>, now: Instant, count: usize) -> Vec<Instant> {
+    let cron = cron.and_then(|text| Cron::parse(text).ok());
+    cron.map(|cron| cron.next_runs(now, count)).unwrap_or_default()
 }
 
 fn reason_word(reason: RefreshReason) -> String {
@@ -188,7 +206,7 @@ pub(super) fn detail(
     let mut row = around.row(tx, bank, head)?;
     row.document_tokens = tokens(&loaded.row.content);
     // A list leaves this out for models that were never refreshed: each would cost a count.
-    if row.newer.is_none() && around.freshness(head).is_stale {
+    if row.newer.is_none() && around.fresh.get(&head.key).is_some_and(|fresh| fresh.is_stale) {
         row.newer = Some(count_newer(tx, bank, head)?);
     }
     let cited: Vec<Citation> = loaded
@@ -197,7 +215,6 @@ pub(super) fn detail(
         .flat_map(|evidence| evidence.based_on.values().flatten())
         .cloned()
         .collect();
-    let cron = loaded.trigger.refresh_cron.as_deref().and_then(|text| Cron::parse(text).ok());
     Ok(ModelDetail {
         model: row,
         blame: super::blame::list(tx, bank, &loaded)?,
@@ -219,7 +236,9 @@ pub(super) fn detail(
             .evidence
             .as_ref()
             .and_then(|evidence| evidence.structured_output.clone()),
-        next_runs: cron.map(|cron| cron.next_runs(now, 5)).unwrap_or_default(),
+        next_runs: next_runs(loaded.trigger.refresh_cron.as_deref(), now, SHOWN_RUNS),
+        next_full_runs: next_runs(loaded.trigger.full_refresh_cron.as_deref(), now, SHOWN_RUNS),
+        last_full_refreshed_at: head.last_full_refreshed_at,
         stated_keys: loaded.stated.stated_keys(),
         content: loaded.row.content,
         structure: loaded.document,

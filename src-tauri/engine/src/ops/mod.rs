@@ -1,44 +1,119 @@
 //! The queue of operations: submit, list, cancel, retry, run, recover. What an operation does is
 //! written where its subject lives; this module only claims it, runs it and writes how it ended.
 
+pub(crate) mod ceiling;
+mod holds;
 mod worker;
 
-pub(crate) use worker::start_worker;
+// The way from memories to models: memories know operations, and operations know models.
+pub use crate::models::automatic::after_consolidation;
+pub(crate) use crate::models::automatic::after_deletion;
+pub(crate) use holds::{Means, Verdict};
 pub use worker::{Handled, Running, run_pending};
+pub(crate) use worker::{quota_until, start_worker};
 
 use crate::handle::{read_bank, write_bank};
-use crate::view::operation::{OperationRow, OperationStatus};
+use crate::report::fault;
+use crate::view::operation::{OperationPage, OperationQuery, OperationRow, OperationStatus};
 use crate::{Engine, Result};
-use domain::{BankId, Json, OperationId};
+use domain::{BankId, FieldFault, Json, OperationId};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use store::operations::{self, NewOperation, Operation, OperationFilter, Submitted};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use store::operations::{self, NewOperation, Operation, OperationFilter, OperationType, Submitted};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// Operations that a list shows; older ones are in the record of their subject.
+/// Operations that a list shows when nothing else is said, and at most (mental-models 12.1).
 const LISTED: u32 = 100;
+const PAGE: u32 = 20;
+
+/// How long the end of the program waits for running work to let go.
+const CLOSING: Duration = Duration::from_secs(3);
 
 /// What the running program knows of the queue beside the table: whom to wake, whom to stop.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     wake: Notify,
-    running: Mutex<HashMap<OperationId, CancellationToken>>,
+    idle: Notify,
+    running: Mutex<HashMap<OperationId, Stop>>,
+}
+
+/// Why a running operation is told to stop. The first word counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// A person cancelled it: it ends.
+    ByPerson,
+    /// The program ends: it goes on at the next start, with no retry spent.
+    ByShutdown,
+    /// The day's tokens are spent: it goes on when there are some again.
+    ByCeiling,
+}
+
+impl Stopped {
+    /// Whether the operation goes back into the queue.
+    #[must_use]
+    pub fn comes_back(self) -> bool {
+        self != Self::ByPerson
+    }
+}
+
+/// Stops one running operation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stop {
+    token: CancellationToken,
+    why: Arc<OnceLock<Stopped>>,
+}
+
+impl Stop {
+    pub(crate) fn stop(&self, why: Stopped) {
+        self.why.get_or_init(|| why);
+        self.token.cancel();
+    }
+
+    pub(crate) fn why(&self) -> Option<Stopped> {
+        self.why.get().copied()
+    }
 }
 
 impl Queue {
-    fn begin(&self, id: &OperationId) -> CancellationToken {
-        let token = CancellationToken::new();
-        self.lock().insert(id.clone(), token.clone());
-        token
+    fn begin(&self, id: &OperationId) -> Stop {
+        let stop = Stop::default();
+        self.lock().insert(id.clone(), stop.clone());
+        stop
     }
 
     fn end(&self, id: &OperationId) {
         self.lock().remove(id);
+        self.idle.notify_waiters();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<OperationId, CancellationToken>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<OperationId, Stop>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the worker.
+    pub(crate) fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Tells everything that runs to stop because the program ends, and waits for it a while.
+    pub(crate) async fn close(&self) {
+        for stop in self.lock().values() {
+            stop.stop(Stopped::ByShutdown);
+        }
+        let emptied = async {
+            loop {
+                let ended = self.idle.notified();
+                if self.lock().is_empty() {
+                    break;
+                }
+                ended.await;
+            }
+        };
+        if tokio::time::timeout(CLOSING, emptied).await.is_err() {
+            tracing::warn!("work that does not let go is taken up at the next start");
+        }
     }
 }
 
@@ -58,7 +133,7 @@ pub async fn submit(engine: &Engine, bank: &BankId, new: NewOperation) -> Result
 
 /// Wakes the worker, for callers that queued within a transaction of their own.
 pub(crate) fn wake(engine: &Engine) {
-    engine.inner.queue.wake.notify_one();
+    engine.inner.queue.wake();
 }
 
 /// Operations of a bank, newest first.
@@ -74,7 +149,77 @@ pub async fn list(engine: &Engine, bank: &BankId) -> Result<Vec<OperationRow>> {
     .await
 }
 
-/// Stops an operation: a waiting one at once, a running one as soon as it looks.
+/// A page of the operations of a bank, newest first.
+///
+/// # Errors
+/// `bank_not_found`; `invalid_request` for a kind that does not exist.
+pub async fn page(engine: &Engine, bank: &BankId, query: OperationQuery) -> Result<OperationPage> {
+    let kind = match query.operation_type.as_deref() {
+        None => None,
+        Some(word) => Some(kind_of(word)?),
+    };
+    let filter = OperationFilter {
+        statuses: query.statuses.iter().copied().map(stored_status).collect(),
+        kind,
+        model: query.mental_model_id,
+    };
+    let limit = query.limit.unwrap_or(PAGE).clamp(1, LISTED);
+    let id = bank.clone();
+    read_bank(engine, bank, move |tx, key| {
+        let after = match &query.after {
+            Some(last) => Some(operations::get(tx, key, last)?.key),
+            None => None,
+        };
+        let (rows, next) = operations::list(tx, key, &filter, after, limit)?;
+        let next = next.and_then(|key| rows.iter().find(|row| row.key == key));
+        let next = next.map(|row| row.id.clone());
+        let rows = rows.into_iter().map(|row| view(tx, &id, key, row));
+        Ok(OperationPage { operations: rows.collect::<store::Result<_>>()?, next })
+    })
+    .await
+}
+
+fn kind_of(word: &str) -> Result<OperationType> {
+    OperationType::ALL.iter().copied().find(|kind| kind.word() == word).ok_or_else(|| {
+        let fault_of = FieldFault::new("operation_type", "enum", "There is no such kind of work.");
+        fault("invalid_request").fields(vec![fault_of]).into()
+    })
+}
+
+/// Removes the record of an operation that has ended.
+///
+/// # Errors
+/// `operation_not_found`, `not_finished`.
+pub async fn delete(engine: &Engine, bank: &BankId, id: &OperationId) -> Result<()> {
+    let wanted = id.clone();
+    write_bank(engine, bank, "delete_operation", move |tx, key| {
+        operations::delete(tx, key, &wanted)
+    })
+    .await
+}
+
+/// Lets the operations go that are held for a reason, of one model or (none) of the whole bank, and
+/// wakes the worker; gives their number. What holds them anew is looked at when they are claimed.
+///
+/// # Errors
+/// `bank_not_found`.
+pub async fn release(
+    engine: &Engine,
+    bank: &BankId,
+    model: Option<&domain::ModelId>,
+    reason: operations::HeldReason,
+) -> Result<usize> {
+    let (now, model) = (engine.now(), model.cloned());
+    let released = write_bank(engine, bank, "release_operations", move |tx, key| {
+        operations::release(tx, key, reason, model.as_ref(), now)
+    })
+    .await?;
+    wake(engine);
+    Ok(released)
+}
+
+/// Stops an operation: a waiting one at once, a running one as soon as it looks, at the latest
+/// before it commits.
 ///
 /// # Errors
 /// `operation_not_found`, `already_finished`.
@@ -91,13 +236,14 @@ pub async fn cancel(engine: &Engine, bank: &BankId, id: &OperationId) -> Result<
 
 /// Tells a running operation to stop as soon as it looks; nothing is written.
 pub(crate) fn stop(engine: &Engine, id: &OperationId) {
-    let token = engine.inner.queue.lock().get(id).cloned();
-    if let Some(token) = token {
-        token.cancel();
+    let running = engine.inner.queue.lock().get(id).cloned();
+    if let Some(stop) = running {
+        stop.stop(Stopped::ByPerson);
     }
 }
 
-/// Runs a failed, stopped or parked operation now.
+/// Runs a failed, stopped or parked operation now, or one that is held for the day's tokens: from
+/// then on it counts as asked for.
 ///
 /// # Errors
 /// `operation_not_found`, `not_retryable`.
@@ -109,7 +255,7 @@ pub async fn retry(engine: &Engine, bank: &BankId, id: &OperationId) -> Result<O
     })
     .await
     .map_err(|error| match error.reason().as_str() {
-        "already_finished" | "not_finished" => crate::report::fault("not_retryable").into(),
+        "already_finished" | "not_finished" => fault("not_retryable").into(),
         _ => error,
     })?;
     wake(engine);
@@ -139,6 +285,8 @@ fn view(
         triggered_by: operation.triggered_by,
         held_reason: operation.held.map(|held| held.word().to_owned()),
         next_retry_at: operation.next_retry_at,
+        automatic: operation.automatic,
+        full: operation.forced_full,
         retry_count: operation.retry_count,
         details: operation.details.map(Json),
         result: operation.result.map(Json),
@@ -158,5 +306,16 @@ fn status(status: operations::OperationStatus) -> OperationStatus {
         S::Completed => OperationStatus::Completed,
         S::Failed => OperationStatus::Failed,
         S::Cancelled => OperationStatus::Cancelled,
+    }
+}
+
+fn stored_status(status: OperationStatus) -> operations::OperationStatus {
+    use operations::OperationStatus as S;
+    match status {
+        OperationStatus::Pending => S::Pending,
+        OperationStatus::Processing => S::Processing,
+        OperationStatus::Completed => S::Completed,
+        OperationStatus::Failed => S::Failed,
+        OperationStatus::Cancelled => S::Cancelled,
     }
 }

@@ -1,18 +1,18 @@
 //! The worker: claims due operations, hands each to its subject, writes its end. A failure that may
 //! pass goes back into the queue with a growing wait; everything else ends with its reason. A stop
-//! of the program leaves running rows as they are, to be taken up at the next start.
+//! of the program puts running work back; what a killed one leaves is taken up at the next start.
 
-use super::Queue;
+use super::{Means, Queue, Stop, Stopped, ceiling, holds};
 use crate::events::Event;
 use crate::report::{ErrorCode, Report};
 use crate::view::operation::{OperationProgress, Progress};
 use crate::{Engine, Error, Result};
-use domain::BankId;
 use domain::schedule::{AfterFailure, FailureClass, after_failure};
+use domain::{BankId, Instant};
 use serde_json::Value;
 use std::sync::Mutex;
 use std::time::Duration;
-use store::operations::{self, Claim, End, Lane, Operation, OperationType};
+use store::operations::{self, Claim, End, HeldReason, Lane, Operation, OperationType};
 use tokio_util::sync::CancellationToken;
 
 /// Refreshes that may run at once (mental-models 12.2).
@@ -39,6 +39,7 @@ pub struct Running {
     pub operation: Operation,
     /// Set when the operation shall stop; to be looked at between steps.
     pub cancel: CancellationToken,
+    stop: Stop,
     told: Mutex<Told>,
 }
 
@@ -109,7 +110,13 @@ impl Running {
         Ok(())
     }
 
-    /// Ends with `cancelled` when a person has asked for it.
+    /// Why it was told to stop, if it was.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stop.why()
+    }
+
+    /// Ends with `cancelled` when it was told to stop.
     ///
     /// # Errors
     /// `cancelled`.
@@ -179,34 +186,58 @@ pub async fn run_pending(engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-/// Claims and runs one operation; false when none is due.
+/// Claims and runs one operation; false when none is due, or the program ends.
 async fn run_one(engine: &Engine, lane: Lane) -> Result<bool> {
+    if engine.stop_token().is_cancelled() {
+        return Ok(false);
+    }
+    let Some((operation, bank)) = claim(engine, lane).await? else { return Ok(false) };
+    let stop = engine.inner.queue.begin(&operation.id);
+    let cancel = stop.token.clone();
+    let told = Mutex::new(Told::default());
+    let running = Running { engine: engine.clone(), bank, operation, cancel, stop, told };
+    if engine.stop_token().is_cancelled() {
+        running.stop.stop(Stopped::ByShutdown);
+    }
+    let handled = if running.operation.automatic {
+        ceiling::watched(&running.bank, &running.stop, handle(&running)).await
+    } else {
+        handle(&running).await
+    };
+    let written = end(&running, handled).await;
+    engine.inner.queue.end(&running.operation.id);
+    written?;
+    Ok(true)
+}
+
+/// Takes the next operation that may run. Nothing is written where nothing waits.
+async fn claim(engine: &Engine, lane: Lane) -> Result<Option<(Operation, BankId)>> {
     let now = engine.now();
-    let claim = Claim { lane, kinds: KINDS.to_vec(), max_refreshes: MAX_REFRESHES };
+    let wanted = Claim { lane, kinds: KINDS.to_vec(), max_refreshes: MAX_REFRESHES };
+    let look = wanted.clone();
+    let waits = engine
+        .store()
+        .read(move |tx| {
+            Ok(operations::next_claimable(tx, &look, now)?.is_some()
+                || !operations::held(tx)?.is_empty())
+        })
+        .await?;
+    if !waits {
+        return Ok(None);
+    }
+    let (means, writer) = (Means::of(engine).await, engine.clone());
     let claimed = engine
         .store()
         .write("claim_operation", move |tx| {
-            let Some(operation) = operations::claim_next(tx, &claim, now)? else {
+            holds::let_go(tx, means, now)?;
+            let Some(operation) = holds::claim(tx, &writer, &wanted, means, now)? else {
                 return Ok(None);
             };
             let bank = store::banks::by_key(tx, operation.bank)?.id;
             Ok(Some((operation, bank)))
         })
         .await?;
-    let Some((operation, bank)) = claimed else { return Ok(false) };
-    let cancel = engine.inner.queue.begin(&operation.id);
-    let running = Running {
-        engine: engine.clone(),
-        bank,
-        operation,
-        cancel,
-        told: Mutex::new(Told::default()),
-    };
-    let handled = handle(&running).await;
-    let written = end(&running, handled).await;
-    engine.inner.queue.end(&running.operation.id);
-    written?;
-    Ok(true)
+    Ok(claimed)
 }
 
 /// Hands an operation to its subject.
@@ -232,55 +263,89 @@ async fn end(running: &Running, handled: Result<Handled>) -> Result<()> {
         }
     }
     if running.operation.model.is_some() {
-        crate::models::refresh::after_end(running).await;
+        crate::models::automatic::after_end(&running.engine, &running.operation).await;
     }
     last
 }
 
 async fn write_end(running: &Running, handled: &Result<Handled>) -> Result<()> {
-    let key = running.operation.key;
-    let now = running.engine.now();
     let end = match handled {
         Ok(handled) if handled.written => return Ok(()),
-        Ok(handled) if handled.cancelled => End::cancelled(handled.details.clone()),
+        Ok(handled) if handled.cancelled => {
+            return write_stop(running, handled.details.clone()).await;
+        }
         Ok(handled) => match &handled.failed {
             None => End::completed(handled.result.clone(), handled.details.clone()),
             Some((reason, message)) => End::failed(reason, message, handled.details.clone()),
         },
         Err(error) => return write_failure(running, error).await,
     };
+    finish(running, end).await
+}
+
+async fn finish(running: &Running, end: End) -> Result<()> {
+    let (key, now) = (running.operation.key, running.engine.now());
     let store = running.engine.store();
     store.write("finish_operation", move |tx| operations::finish(tx, key, &end, now)).await?;
+    Ok(())
+}
+
+/// What follows a stop: the end, or another time.
+async fn write_stop(running: &Running, details: Option<Value>) -> Result<()> {
+    let held = match running.stopped() {
+        Some(Stopped::ByShutdown) => None,
+        Some(Stopped::ByCeiling) => Some(HeldReason::TokenCeiling),
+        Some(Stopped::ByPerson) | None => return finish(running, End::cancelled(details)).await,
+    };
+    requeue(running, None, held, false, None).await
+}
+
+async fn requeue(
+    running: &Running,
+    until: Option<Instant>,
+    held: Option<HeldReason>,
+    spends_retry: bool,
+    error: Option<Report>,
+) -> Result<()> {
+    let (key, now) = (running.operation.key, running.engine.now());
+    let store = running.engine.store();
+    store
+        .write("requeue_operation", move |tx| {
+            let error = error.as_ref().map(|r| (r.reason.as_str(), r.message.as_str()));
+            operations::requeue(tx, key, until, held, spends_retry, error, now)?;
+            Ok(())
+        })
+        .await?;
     Ok(())
 }
 
 /// What follows an error that the handler did not record itself.
 async fn write_failure(running: &Running, error: &Error) -> Result<()> {
     let report = Report::from(error);
-    let (key, now) = (running.operation.key, running.engine.now());
-    let store = running.engine.store();
     if report.code == ErrorCode::Cancelled {
-        let end = End::cancelled(None);
-        store.write("finish_operation", move |tx| operations::finish(tx, key, &end, now)).await?;
-        return Ok(());
+        return write_stop(running, None).await;
     }
-    let class = if report.retryable { FailureClass::Retryable } else { FailureClass::Final };
-    match after_failure(running.operation.retry_count, class, now) {
-        AfterFailure::Wait { until, .. } => {
-            store
-                .write("requeue_operation", move |tx| {
-                    let error = (report.reason.as_str(), report.message.as_str());
-                    operations::requeue(tx, key, Some(until), None, true, Some(error), now)?;
-                    Ok(())
-                })
-                .await?;
+    let now = running.engine.now();
+    let class = match quota_until(error, now) {
+        Some(until) => FailureClass::QuotaUntil(until),
+        None if report.retryable => FailureClass::Retryable,
+        None => FailureClass::Final,
+    };
+    let spent = running.operation.retry_count;
+    match after_failure(spent, class, now) {
+        AfterFailure::Wait { until, retry_count } => {
+            requeue(running, Some(until), None, retry_count > spent, Some(report)).await
         }
         AfterFailure::Fail => {
-            let end = End::failed(&report.reason, &report.message, None);
-            store
-                .write("finish_operation", move |tx| operations::finish(tx, key, &end, now))
-                .await?;
+            finish(running, End::failed(&report.reason, &report.message, None)).await
         }
     }
-    Ok(())
+}
+
+/// When a provider that allows no more requests allows them again, where it has said so.
+pub(crate) fn quota_until(error: &Error, now: Instant) -> Option<Instant> {
+    let Error::Llm(llm::Error::RateLimited { retry_after: Some(wait), .. }) = error else {
+        return None;
+    };
+    Some(now + chrono::Duration::from_std(*wait).ok()?)
 }

@@ -75,6 +75,17 @@ pub struct ModelRow {
     pub state: ModelState,
     /// Until when a queued refresh waits.
     pub parked_until: Option<Instant>,
+    /// What a queued refresh is held for: `review_in_progress`, `llm_not_configured`,
+    /// `token_ceiling` or `paused_by_person`.
+    pub held_reason: Option<String>,
+    /// Until when no refresh starts by itself, after runs that failed.
+    pub paused_until: Option<Instant>,
+    /// Failed runs in a row.
+    pub failure_streak: u32,
+    /// Edits refused in a row.
+    pub delta_failures: u32,
+    /// When a run last failed, if none has done well since.
+    pub last_refresh_failed_at: Option<Instant>,
     /// How many newer memories are in scope, counted up to 100; absent when there is none.
     pub newer: Option<u32>,
     /// Reasons to refresh: `never_refreshed`, `scope_changed`, `grounding_retracted`,
@@ -84,6 +95,10 @@ pub struct ModelRow {
     pub mode: String,
     /// Five-field cron expression, UTC.
     pub refresh_cron: Option<String>,
+    /// The schedule of full rebuilds.
+    pub full_refresh_cron: Option<String>,
+    /// When one of its schedules is next due.
+    pub next_run: Option<Instant>,
     /// Whether consolidation refreshes it.
     pub refresh_after_consolidation: bool,
     /// Who decides.
@@ -238,6 +253,10 @@ pub struct ModelDetail {
     pub publish: Option<PublishedFile>,
     /// The page of the knowledge base that owns it.
     pub page_id: Option<NodeId>,
+    /// Next five full rebuilds of its schedule.
+    pub next_full_runs: Vec<Instant>,
+    /// When it was last rebuilt in full.
+    pub last_full_refreshed_at: Option<Instant>,
 }
 
 /// A model to be made.
@@ -305,6 +324,9 @@ pub struct Submitted {
     pub operation: OperationId,
     /// Whether it was waiting already.
     pub deduplicated: bool,
+    /// Whether the day's tokens are spent, so that this goes beyond the ceiling. A person is told
+    /// and not hindered.
+    pub ceiling_reached: bool,
 }
 
 /// How much a version changed against the one before.

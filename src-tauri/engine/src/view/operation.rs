@@ -61,6 +61,10 @@ pub struct OperationRow {
     pub held_reason: Option<String>,
     /// When it runs at the earliest.
     pub next_retry_at: Option<Instant>,
+    /// Whether no person asked for it.
+    pub automatic: bool,
+    /// Whether it rebuilds a document in full, whatever the model's settings say.
+    pub full: bool,
     /// How often it was tried again.
     pub retry_count: u32,
     /// What came out; for a refresh `outcome`, `failure_reason`, `proposal_id`.
@@ -77,6 +81,33 @@ pub struct OperationRow {
     pub started_at: Option<Instant>,
     /// When it ended.
     pub completed_at: Option<Instant>,
+}
+
+/// Which operations a list shows; what is absent does not narrow it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct OperationQuery {
+    /// Only these states; empty for all.
+    pub statuses: Vec<OperationStatus>,
+    /// Only this kind.
+    pub operation_type: Option<String>,
+    /// Only of this model.
+    pub mental_model_id: Option<ModelId>,
+    /// Rows of a page, 1 to 100; 20 when absent.
+    pub limit: Option<u32>,
+    /// The last one of the page before.
+    pub after: Option<OperationId>,
+}
+
+/// A page of operations, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct OperationPage {
+    /// They.
+    pub operations: Vec<OperationRow>,
+    /// The last one of this page, if there may be more.
+    pub next: Option<OperationId>,
 }
 
 /// Sent while an operation runs: at most four a second, the last one always.

@@ -1,5 +1,6 @@
 //! Settings of the program: endpoints, keys, the set-up check, look.
 
+use domain::bank::SettingInfo;
 use domain::{EndpointId, Instant, Json};
 use serde::{Deserialize, Serialize};
 
@@ -217,4 +218,20 @@ impl Default for Look {
     fn default() -> Self {
         Self { theme: Theme::System, text_zoom: 100, single_keys: true, tour_done: false }
     }
+}
+
+/// Settings of a bank, or of the program, by key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct SettingValues {
+    /// The keys that exist, in the order of the settings page.
+    pub settings: Vec<SettingInfo>,
+    /// What is stated here, an object.
+    pub stated: Json,
+    /// What is in force, an object.
+    pub effective: Json,
+    /// Tokens of this UTC day that count against the ceiling.
+    pub tokens_today: u32,
+    /// Whether automatic work waits for another day, or a higher ceiling.
+    pub ceiling_reached: bool,
 }

@@ -306,6 +306,35 @@ pub fn with_trigger(tx: &ReadTx<'_>, keys: &[&str]) -> Result<Vec<ModelHead>> {
     )
 }
 
+/// Notes which boundaries of a model's two schedules were acted on; none leaves one as it is.
+pub fn set_fires(
+    tx: &WriteTx<'_>,
+    key: ModelKey,
+    fire: Option<Instant>,
+    full_fire: Option<Instant>,
+) -> Result<()> {
+    tx.run(
+        "UPDATE mental_model SET last_cron_fire_at = coalesce(?2, last_cron_fire_at),
+             last_full_cron_fire_at = coalesce(?3, last_full_cron_fire_at)
+         WHERE id = ?1",
+        (key, row::ms(fire), row::ms(full_fire)),
+    )?;
+    Ok(())
+}
+
+/// Ends the failure pauses of all models; gives their number.
+pub fn lift_pauses(tx: &WriteTx<'_>) -> Result<usize> {
+    let lifted = tx.run(
+        "/* whole file */ UPDATE mental_model SET paused_until = NULL
+         WHERE paused_until IS NOT NULL",
+        [],
+    )?;
+    if lifted > 0 {
+        tx.changed_program(CacheTag::Models, None);
+    }
+    Ok(lifted)
+}
+
 /// Writes a model that was read in this transaction and changed: every field but id, bank,
 /// `created_at`, `carry_over_count` and `open_proposal`; `tag_set` follows `tags`. Search text
 /// follows name and content; the vector does not (see [`put_vector`]).

@@ -1,15 +1,20 @@
 //! The queue of operations: joining, claiming, ending, recovering. What an operation does is not
 //! known here, nor when a trigger may submit one.
 
+mod claim;
 mod queue;
 
 use domain::{DocumentId, Instant, ModelId, OperationId};
 use rusqlite::Row;
 use serde_json::Value;
 
+pub use claim::{
+    Claim, Lane, begin, claim_next, held, hold, let_go, next_claimable, next_due, park, release,
+    unpark,
+};
 pub use queue::{
-    Claim, End, Lane, Requeued, Submitted, cancel, claim_next, finish, hold, next_due, progress,
-    recover, release, requeue, retry, set_payload, step_committed, submit, take_rerun,
+    End, Requeued, Submitted, cancel, finish, marked_at_end, progress, recover, requeue, retry,
+    set_payload, step_committed, submit, take_rerun,
 };
 
 use crate::error::{Error, Result, Thing};

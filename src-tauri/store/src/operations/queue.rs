@@ -5,7 +5,7 @@ use domain::{CacheTag, Instant, OperationId};
 use rusqlite::params;
 use serde_json::{Value, json};
 
-use super::{COLUMNS, HeldReason, NewOperation, Operation, OperationStatus, OperationType, read};
+use super::{COLUMNS, HeldReason, NewOperation, Operation, OperationStatus, read};
 use crate::error::{Error, Result};
 use crate::keys::{BankKey, OperationKey};
 use crate::row;
@@ -68,11 +68,7 @@ pub fn submit(
             && new.automatic
             && let Some(running) = with_key(tx, bank, key, OperationStatus::Processing)?
         {
-            tx.run(
-                "UPDATE operation SET rerun = 1, updated_at = ?2 WHERE id = ?1",
-                (running.key, to_millis(now)),
-            )?;
-            return Ok(Submitted::JoinedRunning(told(tx, running.key)?));
+            return Ok(Submitted::JoinedRunning(mark(tx, &running, new, now)?));
         }
     }
     let key = OperationKey(tx.insert(
@@ -130,7 +126,7 @@ fn with_key(
 }
 
 /// A waiting operation takes over the causes and the force of another. An explicit one makes it
-/// explicit and due.
+/// explicit and due, whatever it was held for: what may not run at all is refused before.
 fn join(
     tx: &WriteTx<'_>,
     waiting: &Operation,
@@ -142,7 +138,7 @@ fn join(
     let explicit = !new.automatic;
     tx.run(
         "UPDATE operation SET triggered_by = ?2, mode = ?3, automatic = ?4, next_retry_at = ?5,
-             updated_at = ?6
+             held_reason = iif(?4, held_reason, NULL), updated_at = ?6
          WHERE id = ?1",
         (
             waiting.key,
@@ -156,6 +152,33 @@ fn join(
     told(tx, waiting.key)
 }
 
+/// A running operation is to look again when it ends, and remembers on whose behalf.
+fn mark(
+    tx: &WriteTx<'_>,
+    running: &Operation,
+    new: &NewOperation,
+    now: Instant,
+) -> Result<Operation> {
+    let mut causes = rerun_causes(running);
+    for cause in &new.triggered_by {
+        if !causes.contains(cause) {
+            causes.push(cause.clone());
+        }
+    }
+    tx.run(
+        "UPDATE operation SET rerun = 1, payload = json_set(payload, '$.rerun', json(?2)),
+             updated_at = ?3
+         WHERE id = ?1",
+        (running.key, row::text(&causes)?, to_millis(now)),
+    )?;
+    told(tx, running.key)
+}
+
+fn rerun_causes(operation: &Operation) -> Vec<String> {
+    let causes = operation.payload.get("rerun").and_then(Value::as_array);
+    causes.into_iter().flatten().filter_map(|cause| cause.as_str().map(str::to_owned)).collect()
+}
+
 /// Replaces the payload, for joined operations whose work is united.
 pub fn set_payload(tx: &WriteTx<'_>, key: OperationKey, payload: &Value) -> Result<()> {
     tx.run("UPDATE operation SET payload = ?2 WHERE id = ?1", (key, row::text(payload)?))?;
@@ -163,66 +186,10 @@ pub fn set_payload(tx: &WriteTx<'_>, key: OperationKey, payload: &Value) -> Resu
 }
 
 /// Notes the change of an operation and reads it.
-fn told(tx: &WriteTx<'_>, key: OperationKey) -> Result<Operation> {
+pub(super) fn told(tx: &WriteTx<'_>, key: OperationKey) -> Result<Operation> {
     let operation = super::by_key(tx, key)?;
     tx.changed(operation.bank, CacheTag::Operations, Some(&operation.id.0))?;
     Ok(operation)
-}
-
-/// The lanes of the queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lane {
-    /// Asked for by a person.
-    Explicit,
-    /// Set going by the program.
-    Automatic,
-    /// Either; what a person asked for goes first.
-    Any,
-}
-
-/// What a worker can take.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
-    /// The lane.
-    pub lane: Lane,
-    /// The kinds it can run.
-    pub kinds: Vec<OperationType>,
-    /// How many refreshes may run at once in the whole program.
-    pub max_refreshes: u32,
-}
-
-/// Takes the next due operation and marks it as running: the oldest that is not parked or held,
-/// whose model, document or key has no running one, and no older waiting one of its document.
-pub fn claim_next(tx: &WriteTx<'_>, claim: &Claim, now: Instant) -> Result<Option<Operation>> {
-    let automatic = match claim.lane {
-        Lane::Explicit => Some(false),
-        Lane::Automatic => Some(true),
-        Lane::Any => None,
-    };
-    let next: Option<OperationKey> = tx.find(
-        include_str!("../../sql/operation_next.sql"),
-        (to_millis(now), automatic, row::text(&claim.kinds)?, claim.max_refreshes),
-        |r| r.get(0),
-    )?;
-    let Some(key) = next else { return Ok(None) };
-    tx.run(
-        "UPDATE operation SET status = 'processing', started_at = ?2, updated_at = ?2,
-             next_retry_at = NULL, progress = NULL
-         WHERE id = ?1",
-        (key, to_millis(now)),
-    )?;
-    told(tx, key).map(Some)
-}
-
-/// The earliest moment at which a parked operation falls due.
-pub fn next_due(tx: &ReadTx<'_>) -> Result<Option<Instant>> {
-    tx.find(
-        "SELECT next_retry_at FROM operation
-         WHERE status = 'pending' AND next_retry_at IS NOT NULL AND held_reason IS NULL
-         ORDER BY next_retry_at LIMIT 1",
-        [],
-        |r| row::at(r, 0),
-    )
 }
 
 /// Writes how far an operation has come. Tells nobody: progress travels by its own event.
@@ -402,9 +369,30 @@ fn fold(
     Ok(Requeued::Folded { ended, into: waiting.id.clone() })
 }
 
-/// Takes the mark to look again off an operation; gives whether it was set.
-pub fn take_rerun(tx: &WriteTx<'_>, key: OperationKey) -> Result<bool> {
-    Ok(tx.run("UPDATE operation SET rerun = 0 WHERE id = ?1 AND rerun = 1", [key])? > 0)
+/// Takes the mark to look again off an operation; gives the causes on whose behalf it was set, or
+/// nothing where it was not.
+pub fn take_rerun(tx: &WriteTx<'_>, key: OperationKey) -> Result<Option<Vec<String>>> {
+    let operation = super::by_key(tx, key)?;
+    if !operation.rerun {
+        return Ok(None);
+    }
+    tx.run(
+        "UPDATE operation SET rerun = 0, payload = json_remove(payload, '$.rerun') WHERE id = ?1",
+        [key],
+    )?;
+    Ok(Some(rerun_causes(&operation)))
+}
+
+/// The ended operations that still bear a mark: the program stopped between their end and the look.
+pub fn marked_at_end(tx: &ReadTx<'_>) -> Result<Vec<Operation>> {
+    tx.list(
+        &format!(
+            "SELECT {COLUMNS} FROM operation
+             WHERE status IN ('completed', 'failed', 'cancelled') AND rerun = 1 ORDER BY id"
+        ),
+        [],
+        read,
+    )
 }
 
 /// Cancels a waiting operation at once and asks a running one to stop; gives its state afterwards.
@@ -440,16 +428,18 @@ pub fn cancel(
     told(tx, operation.key)
 }
 
-/// Puts a failed, cancelled or parked operation into the queue, due at once. If another one of its
-/// key waits already, that one is given instead.
+/// Puts a failed, cancelled, parked or held operation into the queue, due at once and as asked for
+/// by a person, so that no interval or ceiling puts it off again. If another one of its key waits
+/// already, that one is given instead.
 ///
 /// # Errors
-/// `OperationState` when it is running, completed, or waiting and due; `NotFound`.
+/// `OperationState` when it is running, completed, waiting and due, or held for something that only
+/// goes by itself; `NotFound`.
 pub fn retry(tx: &WriteTx<'_>, bank: BankKey, id: &OperationId, now: Instant) -> Result<Operation> {
     let operation = super::get(tx, bank, id)?;
     match operation.status {
         OperationStatus::Failed | OperationStatus::Cancelled => {}
-        OperationStatus::Pending if operation.next_retry_at.is_some_and(|at| at > now) => {}
+        OperationStatus::Pending if may_run_now(&operation, now) => {}
         _ => return Err(state_fault(&operation)),
     }
     if operation.status != OperationStatus::Pending
@@ -459,43 +449,21 @@ pub fn retry(tx: &WriteTx<'_>, bank: BankKey, id: &OperationId, now: Instant) ->
         return Ok(waiting);
     }
     tx.run(
-        "UPDATE operation SET status = 'pending', error_reason = NULL, error_message = NULL,
-             details = NULL, completed_at = NULL, next_retry_at = NULL, retry_count = 0,
-             cancel_requested = 0, updated_at = ?2
+        "UPDATE operation SET status = 'pending', automatic = 0, held_reason = NULL,
+             error_reason = NULL, error_message = NULL, details = NULL, completed_at = NULL,
+             next_retry_at = NULL, retry_count = 0, cancel_requested = 0, updated_at = ?2
          WHERE id = ?1",
         (operation.key, to_millis(now)),
     )?;
     told(tx, operation.key)
 }
 
-/// Holds a waiting operation for a reason.
-pub fn hold(tx: &WriteTx<'_>, key: OperationKey, reason: HeldReason, now: Instant) -> Result<()> {
-    tx.run(
-        "UPDATE operation SET held_reason = ?2, updated_at = ?3 WHERE id = ?1 AND status = 'pending'",
-        (key, reason, to_millis(now)),
-    )?;
-    told(tx, key).map(|_| ())
-}
-
-/// Releases the operations held for a reason, of one model or (none) of the whole bank; gives their
-/// number.
-pub fn release(
-    tx: &WriteTx<'_>,
-    bank: BankKey,
-    reason: HeldReason,
-    model: Option<&domain::ModelId>,
-    now: Instant,
-) -> Result<usize> {
-    let released = tx.run(
-        "UPDATE operation SET held_reason = NULL, updated_at = ?4
-         WHERE bank_id = ?1 AND status = 'pending' AND held_reason = ?2
-           AND (?3 IS NULL OR mental_model_uid = ?3)",
-        (bank, reason, model.map(domain::ModelId::as_str), to_millis(now)),
-    )?;
-    if released > 0 {
-        tx.changed(bank, CacheTag::Operations, None)?;
+fn may_run_now(operation: &Operation, now: Instant) -> bool {
+    match operation.held {
+        None => operation.next_retry_at.is_some_and(|at| at > now),
+        Some(HeldReason::TokenCeiling | HeldReason::PausedByPerson) => true,
+        Some(HeldReason::ReviewInProgress | HeldReason::LlmNotConfigured) => false,
     }
-    Ok(released)
 }
 
 /// Takes up the runs of a process that died: back to the queue with one recovery spent, or failed

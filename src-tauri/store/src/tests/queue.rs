@@ -55,8 +55,8 @@ async fn a_second_submit_joins_the_waiting_one_and_an_explicit_one_wakes_it() {
             assert!(matches!(behind, Submitted::Inserted(_)));
             assert_eq!(claimed(tx, 6), None, "one refresh of a model at a time");
             let key = marked.operation().key;
-            assert!(operations::take_rerun(tx, key)?);
-            assert!(!operations::take_rerun(tx, key)?);
+            assert_eq!(operations::take_rerun(tx, key)?, Some(vec!["cron".to_owned()]));
+            assert_eq!(operations::take_rerun(tx, key)?, None);
             operations::finish(tx, key, &End::completed(None, None), t(7))?;
             assert_eq!(claimed(tx, 8).as_deref(), Some("d"));
             Ok(())

@@ -14,6 +14,7 @@ use crate::models::locks;
 use crate::models::publish::{NewState, evidence_of, publish, rewrite_evidence};
 use crate::models::published;
 use crate::ops::{Handled, Running};
+use crate::report::fault;
 use crate::{Engine, Result};
 use domain::document::Document;
 use domain::model::{CarryOver, PublishedEvidence, after_approval};
@@ -55,11 +56,15 @@ pub(super) async fn finished(
     course.tell("committing").await;
     course.check()?;
     finish.now = engine.now();
-    let bank = running.bank.clone();
+    let (bank, operation) = (running.bank.clone(), running.operation.key);
     let committed = engine
         .store()
         .write_as("commit_refresh", move |tx| {
             let key = store::banks::key(tx, &bank)?;
+            // Asked for since the last look: the one that commits first is right.
+            if store::operations::by_key(tx, operation)?.cancel_requested {
+                return Err(fault("cancelled").into());
+            }
             finish.write(tx, key)
         })
         .await?;
@@ -152,6 +157,7 @@ impl Finish {
         set_clocks(head, moved);
         head.delta_failures = next_delta_failures(head.delta_failures, outcome);
         head.failure_streak = 0;
+        head.last_refresh_failed_at = None;
         head.paused_until = None;
     }
 

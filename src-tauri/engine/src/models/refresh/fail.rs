@@ -7,11 +7,12 @@ use super::course::Course;
 use super::plan::Plan;
 use super::record::{self, Ending};
 use crate::Result;
+use crate::models::automatic;
 use crate::models::loaded::to_json;
-use crate::ops::{Handled, Running};
+use crate::ops::{Handled, Running, Stopped};
 use domain::Instant;
 use domain::refresh::{Outcome, next_delta_failures};
-use domain::schedule::AfterFailure;
+use domain::schedule::{AfterFailure, FailureClass, after_failure};
 use domain::trigger::RefreshMode;
 use store::operations::End;
 
@@ -46,9 +47,13 @@ pub(super) async fn failed(
     let now = running.engine.now();
     let operation = running.operation.clone();
     let Some(id) = operation.model.clone() else { return Err(failure.error) };
-    let next = domain::schedule::after_failure(operation.retry_count, failure.class, now);
+    let quota = crate::ops::quota_until(&failure.error, now);
+    let class = quota.map_or(failure.class, FailureClass::QuotaUntil);
+    let next = after_failure(operation.retry_count, class, now);
     let cancelled = failure.reason.is_none();
-    let is_final = cancelled || next == AfterFailure::Fail;
+    // A run that is stopped because the program ends, or the day's tokens are spent, goes on later.
+    let comes_back = running.stopped().is_some_and(Stopped::comes_back);
+    let is_final = if cancelled { !comes_back } else { next == AfterFailure::Fail };
     let ending = ending(&failure, plan, started_at);
     let drafted = failure.drafted.clone();
     let plan = plan.cloned();
@@ -73,15 +78,13 @@ pub(super) async fn failed(
             if is_final && !cancelled {
                 let head = &mut model.head;
                 head.delta_failures = next_delta_failures(head.delta_failures, ending.outcome);
-                head.last_refresh_failed_at = Some(now);
-                head.failure_streak = head.failure_streak.saturating_add(1);
-                head.paused_until = Some(now + record::pause(head.failure_streak));
+                automatic::failed(head, now);
             }
             store::models::save(tx, &model, expected, now)?;
             let mut row = record::refresh_run(&run, &ending, Some(&operation), plan, drafted, now);
             row.model = model.head.key;
             row.trace = trace;
-            row.warnings = to_json(&warnings);
+            row.warnings = to_json(&record::with_caught_up(&warnings, Some(&operation)));
             let kept = plan.map_or(record::KEPT, |p| p.settings.refresh_history_max_entries);
             record::add(tx, key, &row, kept)?;
             if is_final {

@@ -1,7 +1,7 @@
 //! What a run leaves behind whatever its end: `last_run` on the model, a row of its own, the details
 //! of its operation. Shapes only.
 
-use super::drafted::Drafted;
+use super::drafted::{Drafted, remark};
 use super::plan::{Plan, by_type};
 use crate::models::loaded::{from_json, to_json};
 use crate::models::show::{warning, word_of};
@@ -19,8 +19,6 @@ use store::{BankKey, ModelKey, WriteTx};
 
 /// Records kept for each model where the bank's setting is not known.
 pub(super) const KEPT: u32 = 200;
-/// Longest failure pause in hours (mental-models 12.5).
-const LONGEST_PAUSE: u32 = 24;
 
 /// How a run ended.
 #[derive(Debug, Clone)]
@@ -66,12 +64,6 @@ impl Ending {
     }
 }
 
-/// The pause of automatic runs after failures in a row: an hour, doubled each time, a day at most.
-pub(super) fn pause(streak: u32) -> chrono::Duration {
-    let hours = 1_u32.checked_shl(streak.saturating_sub(1)).unwrap_or(LONGEST_PAUSE);
-    chrono::Duration::hours(i64::from(hours.clamp(1, LONGEST_PAUSE)))
-}
-
 /// Who set a run going, by the first of its operation's causes.
 pub(super) fn actor(operation: Option<&Operation>) -> Actor {
     let causes = operation.map(|operation| operation.triggered_by.as_slice()).unwrap_or_default();
@@ -102,12 +94,26 @@ pub(super) fn last_run(
         failure_reason: ending.failure,
         detail: ending.report.as_ref().map(|report| report.reason.clone()),
         trace: trace.map(Json),
-        warnings: warnings.to_vec(),
+        warnings: with_caught_up(warnings, operation),
     });
     if let (Some(object), Some(report)) = (value.as_object_mut(), &ending.report) {
         object.insert("report".to_owned(), to_json(report));
     }
     value
+}
+
+/// The warnings of a run, and beside them that it came late because the machine slept or the program
+/// was closed.
+pub(super) fn with_caught_up(
+    warnings: &[RunWarning],
+    operation: Option<&Operation>,
+) -> Vec<RunWarning> {
+    let late = operation.and_then(crate::models::automatic::missed_since).map(|since| {
+        let since = since.format("%Y-%m-%d %H:%M");
+        let text = format!("Caught up after sleep or a closed program: due since {since} UTC.");
+        remark("caught_up", text)
+    });
+    warnings.iter().cloned().chain(late).collect()
 }
 
 /// The details of the operation's end.
@@ -163,7 +169,10 @@ pub(super) fn refresh_run(
         facts_used: used.map_or_else(|| json!({}), |used| to_json(&used)),
         ops: drafted.map(Drafted::counts).unwrap_or_default(),
         usage: drafted.map_or_else(|| json!({}), usage),
-        warnings: drafted.map_or_else(|| json!([]), |drafted| to_json(&drafted.warnings)),
+        warnings: to_json(&with_caught_up(
+            drafted.map(|drafted| drafted.warnings.as_slice()).unwrap_or_default(),
+            operation,
+        )),
         version: ending.version,
         proposal: ending.proposal.clone(),
         trace: None,
