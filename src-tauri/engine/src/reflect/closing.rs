@@ -17,9 +17,11 @@ use domain::evidence::{EvidenceBlock, MANY_PARTS, pack_evidence, part_budget};
 use domain::tokens::{Cl100k, TokenCounter};
 use domain::tool_calls::{DONE, normalize_tool_name, parse_arguments};
 use domain::trace::{CallPurpose, ClosedBy, LlmCallStatus, RunEvent, Warning, call_scope};
-use llm::{Message, ToolChoice};
+use llm::{Finish, Message, ToolChoice};
 use serde_json::Value;
 
+/// Tokens that an answer gets at least when a first one was cut off.
+const LEAST_ROOM: u32 = 8192;
 /// First line of a synthesis that found nothing on the question.
 const NOTHING: &str = "NOTHING-RELEVANT";
 
@@ -161,7 +163,20 @@ impl Run<'_> {
             answers: true,
             ..Ask::plain(call_scope(CallPurpose::Final, LlmCallStatus::Ok), messages, tokens)
         };
-        Ok(self.caller.ask(&ask).await?.text)
+        let reply = self.caller.ask(&ask).await?;
+        if reply.finish != Finish::Length {
+            return Ok(reply.text);
+        }
+        // Hidden reasoning may have taken the room. Once more with plenty; a text that ends in the
+        // middle is no answer.
+        let room = ask.max_output.unwrap_or(self.request.max_tokens).max(self.request.max_tokens);
+        let ask = Ask { max_output: Some(room.saturating_mul(4).max(LEAST_ROOM)), ..ask };
+        let reply = self.caller.ask(&ask).await?;
+        if reply.finish == Finish::Length {
+            let why = "the answer was cut off at the limit of the output, twice";
+            return Err(NoReply::Ends(fault("no_answer").detail(why).into()));
+        }
+        Ok(reply.text)
     }
 
     fn final_messages(&self, material: &str) -> Result<Vec<Message>, Error> {

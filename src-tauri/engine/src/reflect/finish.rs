@@ -157,7 +157,8 @@ impl Run<'_> {
             )
         };
         match self.caller.ask(&ask).await {
-            Ok(reply) => Ok(Some(reply.text)),
+            // A text that ends in the middle is worse than a long one.
+            Ok(reply) => Ok((reply.finish != llm::Finish::Length).then_some(reply.text)),
             Err(NoReply::Ends(error)) if is_cancelled(&error) => Err(error),
             Err(NoReply::Overflow(_) | NoReply::Ends(_)) => Ok(None),
         }
