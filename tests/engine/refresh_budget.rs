@@ -231,6 +231,73 @@ async fn fc_05_a_document_that_outgrows_its_budget_says_so_and_says_nothing_twic
     assert_eq!(ada.sources.len(), 1, "what was said already rests on the new fact too");
 }
 
+/// FC-05: an oversized answer of a full refresh is condensed once, and stored as it came out.
+#[tokio::test]
+async fn fc_05_an_oversized_rebuild_is_condensed_once() {
+    for (short, over) in [("It reaches 1200 degrees.", false), ("degrees ", true)] {
+        let script = Scripted::default();
+        let f = Fixture::scripted(Arc::new(script.clone())).await;
+        f.fact("The kiln of the workshop reaches 1200 degrees.", &["Kiln"], "2026-01-04").await;
+        let document = |text: &str| {
+            json!({ "sections": [{ "heading": "Kiln", "level": 2, "blocks": [
+                { "text": text.trim(), "evidence": ["f1"] },
+            ] }] })
+        };
+        look(&script);
+        let long = "It reaches 1200 degrees. ".repeat(100);
+        script
+            .push(Step::call("done", json!({ "document": document(&long), "memory_ids": ["f1"] })));
+        let short = if over { short.repeat(400) } else { short.to_owned() };
+        script.push_for("final_rewrite", Step::json(&document(&short)));
+        let new = NewModel { max_tokens: Some(256), ..kiln(ReviewMode::Auto, "full") };
+        models::create(&f.engine, &f.bank, new).await.expect("a model");
+        f.run_queue().await;
+        script.assert_used_up();
+        let built = detail(&f).await;
+        assert_eq!(outcome(&built), "content_written", "{:?}", built.last_run);
+        assert_eq!(warned(&built, "over_budget"), over, "{:?}", warnings(&built));
+        assert!(built.content.starts_with("## Kiln\n\n") && built.content.ends_with(".\n") != over);
+    }
+}
+
+/// A prompt that an endpoint finds too large is followed by smaller ones, never by the same.
+#[tokio::test]
+async fn an_endpoint_that_takes_less_than_it_says_gets_smaller_parts() {
+    let script = Scripted::default();
+    let f = written(&script, "# Team\n\nAda leads.\n".to_owned(), 8192).await;
+    long_facts(&f, 4, 400).await;
+    uses(&script, 4);
+    let overflow = llm::Error::Overflow {
+        endpoint: "http://localhost".to_owned(),
+        answer: Box::new(llm::Answer {
+            status: 400,
+            code: None,
+            message: "too long".to_owned(),
+            body: String::new(),
+        }),
+    };
+    script.set_caps(llm::Caps { window: Some(9000), ..llm::Caps::default() });
+    script.push_for("delta_ops", Step::error(overflow));
+    let none = || {
+        Step::with(|request: &ChatRequest| {
+            let text = json!({ "operations": [], "already_reflected": handles(request) });
+            let text = text.to_string();
+            Ok(llm::ChatReply { raw: text.clone(), text, ..llm::ChatReply::default() })
+        })
+    };
+    for _ in 0..4 {
+        script.push_for("delta_ops", none());
+    }
+    refresh(&f, false).await;
+    let after = detail(&f).await;
+    assert_eq!(outcome(&after), "content_unchanged", "{:?}", after.last_run);
+    let calls = asked(&script, "delta_ops");
+    assert!(calls.len() > 2, "{} calls", calls.len());
+    assert!(calls[1].prompt_tokens < calls[0].prompt_tokens);
+    let shown: Vec<String> = calls[1..].iter().flat_map(handles).collect();
+    assert_eq!(shown, ["f1", "f2", "f3", "f4"]);
+}
+
 /// FC-09: a page that was cut off is not a success.
 #[tokio::test]
 async fn fc_09_an_answer_that_ends_in_the_middle_is_asked_again_and_never_stored() {
@@ -343,4 +410,24 @@ async fn a_change_that_takes_much_away_waits_for_a_person() {
     let inbox = models::proposals::inbox(&f.engine, &f.bank).await.expect("an inbox");
     assert_eq!(inbox[0].reason, "large_removal");
     assert_eq!(inbox[0].model_id, id());
+    // A rebuild that drops most of the citations.
+    let script = Scripted::default();
+    let f = Fixture::scripted(Arc::new(script.clone())).await;
+    long_facts(&f, 4, 3).await;
+    let rebuilt = |facts: &[&str]| {
+        json!({ "document": { "sections": [{ "heading": "Kiln", "level": 2, "blocks": [
+            { "text": format!("It rests on {}.", facts.len()), "evidence": facts },
+        ] }] }, "memory_ids": facts })
+    };
+    look(&script);
+    script.push(Step::call("done", rebuilt(&["f1", "f2", "f3", "f4"])));
+    models::create(&f.engine, &f.bank, kiln(ReviewMode::Auto, "full")).await.expect("a model");
+    f.run_queue().await;
+    assert_eq!(detail(&f).await.based_on.len(), 4);
+    look(&script);
+    script.push(Step::call("done", rebuilt(&["f1"])));
+    refresh(&f, true).await;
+    let after = detail(&f).await;
+    assert_eq!(outcome(&after), "proposal_created", "{:?}", after.last_run);
+    assert!(warned(&after, "large_removal") && after.based_on.len() == 4);
 }

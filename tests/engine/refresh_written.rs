@@ -358,6 +358,58 @@ async fn fc_06_a_text_that_nothing_was_found_replaces_no_document() {
     }
 }
 
+/// Notes, declined changes and a person's hand are told; what was declined is not offered again.
+#[tokio::test]
+async fn what_the_owner_said_is_told_to_the_next_refresh() {
+    use engine::models::proposals;
+    use engine::view::proposal::{ApproveInput, DecideOps, OpDecision};
+    let script = Scripted::default();
+    let (f, before) = page(&script).await;
+    let manual = ModelPatch { review: Some(ReviewMode::Manual), ..ModelPatch::default() };
+    models::update(&f.engine, &f.bank, &id(), manual).await.expect("an update");
+    f.fact("Dora left the team of the kiln.", &["Dora"], "2026-02-21").await;
+    let section = &before.structure.sections[0].id;
+    let op = |text: &str, fact: &str| json!({ "op": "append_block", "section_id": section, "text": text, "evidence": [fact] });
+    let args = |query: &str| json!({ "reason": "to look", "query": query });
+    script.push(Step::call("search_observations", args("kiln")));
+    script.push(Step::call("recall", args("kiln team")));
+    let both = json!({ "answer": "News.", "memory_ids": ["f1", "f2"] });
+    script.push(Step::call("done", both));
+    let ops = json!({ "operations": [op("One.", "f1"), op("Two.", "f2")] });
+    script.push_for("delta_ops", Step::json(&ops));
+    refresh(&f, false).await;
+    let row = proposals::inbox(&f.engine, &f.bank).await.expect("an inbox").remove(0);
+    let mut view = proposals::get(&f.engine, &f.bank, &row.id).await.expect("the proposal");
+    for (text, decision) in [("One.", OpDecision::Rejected), ("Two.", OpDecision::Accepted)] {
+        let op = view.ops.iter().find(|op| op.new_text.as_deref() == Some(text)).expect("it");
+        let op_id = op.op_id.clone();
+        if decision == OpDecision::Rejected {
+            let note = Some("Nobody needs to know.".to_owned());
+            view = proposals::set_note(&f.engine, &f.bank, &row.id, &op_id, note, view.state_seq)
+                .await
+                .expect("a note");
+        }
+        let input = DecideOps { op_ids: vec![op_id], decision };
+        view = proposals::decide(&f.engine, &f.bank, &row.id, input, view.state_seq)
+            .await
+            .expect("a decision");
+    }
+    let sure = ApproveInput { confirmed: true, ..ApproveInput::default() };
+    proposals::approve(&f.engine, &f.bank, &row.id, sure, view.state_seq).await.expect("a version");
+    f.fact("Emil joined the team of the kiln.", &["Emil"], "2026-02-22").await;
+    finds(&script);
+    script.push_for("delta_ops", append(&before, "Three."));
+    refresh(&f, false).await;
+    script.assert_used_up();
+    let asked = script.requests().into_iter().rfind(|r| r.scope == "delta_ops").expect("a call");
+    let shown = format!("{:?}", asked.messages);
+    for words in
+        ["A person decided not to make this change", "Nobody needs to know.", "a person", "Emil"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+}
+
 /// What the trigger states reaches the searches.
 #[tokio::test]
 async fn settings_of_a_model_reach_its_tools() {

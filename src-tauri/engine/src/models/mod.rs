@@ -115,7 +115,7 @@ pub async fn dry_run(
     id: &ModelId,
     run: Option<RunId>,
 ) -> Result<DryRunView> {
-    Box::pin(refresh::dry::run(engine, bank, id, run)).await
+    refresh::dry::run(engine, bank, id, run).await
 }
 
 /// Stops a dry run; one that has ended is left as it is.

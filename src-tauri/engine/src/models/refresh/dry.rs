@@ -56,7 +56,7 @@ pub(in crate::models) async fn run(
     let run = run.unwrap_or_else(|| RunId(engine.new_id()));
     let cancel = engine.inner.runs.begin(run.clone());
     let course = Course::dry(engine, bank, run.clone(), &cancel);
-    let told = tried(&course, id).await;
+    let told = Box::pin(tried(&course, id)).await;
     engine.inner.runs.end(&run);
     told
 }
@@ -66,16 +66,16 @@ async fn tried(course: &Course<'_>, id: &ModelId) -> Result<DryRunView> {
     let plan = super::read_plan(course, id, false, started_at).await?;
     let finish = match super::draft(course, &plan).await {
         Ok(drafted) => Finish::of(course, &plan, drafted).await,
-        Err(failure) => return failed(course, plan, failure).await,
+        Err(failure) => return Box::pin(failed(course, plan, failure)).await,
     };
     let mut finish = match finish {
         Ok(finish) => finish,
-        Err(error) => return failed(course, plan, Failure::of(error, None)).await,
+        Err(error) => return Box::pin(failed(course, plan, Failure::of(error, None))).await,
     };
     let decision = finish.decide(plan.model.review());
     if let Some(reason) = decision.failure_reason {
         let failure = finish.failure(reason);
-        return failed(course, plan, failure).await;
+        return Box::pin(failed(course, plan, failure)).await;
     }
     finish.remark(&decision);
     let carried = finish.carry(plan.model.row.head.version);

@@ -20,8 +20,8 @@ use domain::tokens::{Cl100k, TokenCounter};
 use llm::{ChatReply, Message};
 use std::collections::HashSet;
 
-/// Limits below this are not halved further when an endpoint says that a prompt is too large.
-const LEAST_LIMIT: u32 = 2000;
+/// Limits are not lowered below this when an endpoint says that a prompt is too large.
+const LEAST_LIMIT: u32 = 1000;
 /// Characters of a section that are compared with the facts.
 const COMPARED_CHARS: usize = 1000;
 
@@ -34,8 +34,8 @@ struct Part<'f> {
 
 /// Why a part was not worked in.
 enum Trouble {
-    /// The endpoint cannot take so large a prompt.
-    Overflow(llm::Error),
+    /// The endpoint cannot take so large a prompt: its error, and the tokens that were sent.
+    Overflow(llm::Error, u32),
     Failed(Failure),
 }
 
@@ -72,8 +72,11 @@ impl Editor<'_> {
                 .map_err(|error| Failure::of(error, None))?;
             match self.work_in(batch, drafted, &part).await {
                 Ok(()) => done += part.facts.len(),
-                Err(Trouble::Overflow(_)) if limit / 2 >= LEAST_LIMIT => limit /= 2,
-                Err(Trouble::Overflow(error)) => {
+                // Less than what was too much, never the same again.
+                Err(Trouble::Overflow(_, sent)) if sent / 4 * 3 >= LEAST_LIMIT => {
+                    limit = limit.min(sent / 4 * 3);
+                }
+                Err(Trouble::Overflow(error, _)) => {
                     return Err(Failure::of_edits(Some(error.into()), ""));
                 }
                 Err(Trouble::Failed(failure)) => return Err(failure),
@@ -191,7 +194,7 @@ impl Editor<'_> {
         let again = match self.sent("delta_repair", &messages).await {
             Ok(again) => again,
             // What fitted the first time is kept; the rest stays skipped.
-            Err(Trouble::Overflow(_)) if was_read => return Ok(()),
+            Err(Trouble::Overflow(..)) if was_read => return Ok(()),
             Err(Trouble::Failed(failure)) if was_read && failure.reason.is_some() => {
                 drafted.warnings.push(remark("ops_skipped", "The corrections could not be had."));
                 return Ok(());
@@ -220,7 +223,9 @@ impl Editor<'_> {
 
     async fn sent(&mut self, scope: &str, messages: &[Message]) -> Result<ChatReply, Trouble> {
         self.ask(scope, messages).await.map_err(|no_reply| match no_reply {
-            NoReply::Overflow(error) => Trouble::Overflow(error),
+            NoReply::Overflow(error) => {
+                Trouble::Overflow(error, messages.iter().map(text_tokens).sum())
+            }
             NoReply::Ends(error) => Trouble::Failed(Failure::of_edits(Some(error), "")),
         })
     }
