@@ -142,7 +142,7 @@ async fn a_document_too_large_to_show_is_outlined_and_shown_whole_where_an_edit_
         let block = &outline.clone().next()?["blocks"][1];
         assert_eq!(block["begins"].as_str()?.split(' ').count(), 12);
         assert_eq!(block.get("text"), None);
-        outline.last()?["id"].as_str().map(str::to_owned)
+        outline.clone().next_back()?["id"].as_str().map(str::to_owned)
     };
     let replace = move |section: &str| {
         let section = structure.section(section).expect("the section");
