@@ -258,7 +258,7 @@ pub(super) async fn reject(
         }
         let mut model = Loaded::of(opened.model.row.clone());
         let event = settlement.clock.event(
-            watermark(tx, key, opened.row.head.watermark_seq)?,
+            read_to(tx, key, opened)?,
             &opened.row.head.source_query,
             opened.row.head.cutoff_seq,
         );
@@ -314,6 +314,19 @@ pub(super) fn close(
     let model = opened.model.row.head.id.clone();
     store::operations::release(tx, bank, HeldReason::ReviewInProgress, Some(&model), now)?;
     Ok(())
+}
+
+/// How far the run of a proposal read: no distance once the model reads other memories since, which
+/// nobody has read yet.
+pub(super) fn read_to(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    opened: &Opened,
+) -> store::Result<Option<Watermark>> {
+    if opened.scope_changed() {
+        return Ok(None);
+    }
+    watermark(tx, bank, opened.row.head.watermark_seq)
 }
 
 /// A position with the moment that is shown for it.

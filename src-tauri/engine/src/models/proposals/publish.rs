@@ -2,7 +2,7 @@
 //! transaction that writes it.
 
 use super::convert::Opened;
-use super::decide::{check, close, declined, not_settled, watermark};
+use super::decide::{check, close, declined, not_settled, read_to};
 use super::view::is_unsupported;
 use crate::models::history::doc_diff;
 use crate::models::lifecycle;
@@ -309,11 +309,8 @@ fn write(
     // version does not tell.
     let mut model = Loaded::of(store::models::by_key(tx, opened.row.head.model)?);
     let head = &opened.row.head;
-    let event = settlement.clock.event(
-        watermark(tx, bank, head.watermark_seq)?,
-        &head.source_query,
-        head.cutoff_seq,
-    );
+    let event =
+        settlement.clock.event(read_to(tx, bank, &opened)?, &head.source_query, head.cutoff_seq);
     let from_file = is_from_file(&opened);
     if let Some(event) = if from_file { Some(ClockEvent::Edited) } else { event } {
         let moved = clocks(&model.row.head).after(event, now);
