@@ -12,6 +12,9 @@
 
 mod automatic;
 mod blame;
+mod consolidation;
+mod consolidation_faults;
+mod consolidation_models;
 mod dry_run;
 mod endpoints;
 mod form;

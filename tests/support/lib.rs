@@ -7,6 +7,7 @@ use engine::secrets::SessionSecrets;
 use engine::view::bank::NewBank;
 use engine::view::memory::{MemoryRow, NewFact};
 use engine::{Config, Engine};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -142,7 +143,26 @@ impl Fixture {
         let engine = open(folder.path(), &clock, &setup).await.expect("an engine");
         let new = NewBank { name: "Workshop".to_owned(), id: Some(BankId::from("workshop")) };
         let bank = engine::banks::create(&engine, new).await.expect("a bank").id;
-        Self { folder, clock, engine, bank }
+        let fixture = Self { folder, clock, engine, bank };
+        // The script of a test is about its own subject; the chapter on folding switches this on.
+        fixture.settings(json!({"enable_auto_consolidation": false})).await;
+        fixture
+    }
+
+    /// Replaces the stated settings of the bank.
+    ///
+    /// # Panics
+    /// When they cannot be written.
+    pub async fn settings(&self, stated: serde_json::Value) {
+        let (bank, now) = (self.bank.clone(), engine::clock::Clock::now(self.clock.as_ref()));
+        self.engine
+            .store()
+            .write("set_config", move |tx| {
+                let key = store::banks::key(tx, &bank)?;
+                store::banks::set_config(tx, key, &stated, now)
+            })
+            .await
+            .expect("settings");
     }
 
     /// Adds a fact by hand.

@@ -66,6 +66,16 @@ prompts! {
     UNSAY_USER = "unsay.user" (
         "topic", "now", "fence", "document", "outline", "withdrawn", "standing",
     );
+    /// Instructions for folding facts into observations.
+    CONSOLIDATE_SYSTEM = "consolidate.system" ();
+    /// What to fold into what.
+    CONSOLIDATE_USER = "consolidate.user" (
+        "mission", "language", "slots", "note", "fence", "facts", "observations",
+    );
+    /// Instructions for judging two near observations.
+    CONSOLIDATE_DEDUP_SYSTEM = "consolidate_dedup.system" ();
+    /// The two.
+    CONSOLIDATE_DEDUP_USER = "consolidate_dedup.user" ("fence", "new", "stored");
     /// Instructions for structured output.
     STRUCTURED_SYSTEM = "structured.system" ("fence");
     /// What to fill in from what.

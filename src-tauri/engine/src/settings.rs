@@ -14,13 +14,11 @@ use domain::schedule::DEFAULT_TICK_SECONDS;
 use domain::{BankId, Instant, Json};
 use serde_json::{Map, Value, json};
 use store::banks::Bank;
+use store::settings::BANK_SETTINGS;
 use store::{BankKey, ReadTx, banks, settings};
 
 /// A look at the schedules once a day at least, if at all.
 const LONGEST_TICK: u64 = 86_400;
-
-/// Setting under which the program's own values of bank settings stand.
-const BANK_SETTINGS: &str = "bank_settings";
 
 /// Setting: seconds between two looks at the schedules; 0 looks never.
 const TICK: &str = "cron_tick_seconds";
@@ -36,8 +34,7 @@ const FIRST_RUN: &str = "first_run_done";
 
 /// The effective settings of a bank: defaults, then the program's, then its own.
 pub(crate) fn of_bank(tx: &ReadTx<'_>, bank: &Bank) -> store::Result<BankSettings> {
-    let own = StatedSettings::from_stored(&bank.config);
-    Ok(BankSettings::resolve(&program_stated(tx)?, &own))
+    settings::of_bank(tx, bank)
 }
 
 /// What the program states for all banks.

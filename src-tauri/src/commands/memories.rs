@@ -5,8 +5,8 @@ use domain::{BankId, MemoryId, OperationId};
 use engine::memory;
 use engine::report::Report;
 use engine::view::memory::{
-    DocumentRow, EditFact, ImportFiles, ImportPlan, MemoryDetail, MemoryFilter, MemoryPage,
-    MemoryRow, NewFact, RetainText, TagRow,
+    ClearObservations, Consolidating, DocumentRow, EditFact, ImportFiles, ImportPlan, MemoryDetail,
+    MemoryFilter, MemoryPage, MemoryRow, NewFact, RetainText, TagRow,
 };
 use engine::view::recall::{RecallInput, RecallView};
 use tauri::State;
@@ -85,6 +85,38 @@ pub async fn restore_memory(
 #[specta::specta]
 pub async fn delete_memory(app: State<'_, App>, bank: BankId, id: MemoryId) -> Result<(), Report> {
     Ok(memory::delete(&app.engine().await?, &bank, &id).await?)
+}
+
+/// Folds what waits into observations, now; only facts with every tag of one of `scopes` if given.
+#[tauri::command]
+#[specta::specta]
+pub async fn consolidate_now(
+    app: State<'_, App>,
+    bank: BankId,
+    scopes: Option<Vec<Vec<String>>>,
+) -> Result<Consolidating, Report> {
+    Ok(memory::consolidate::now(&app.engine().await?, &bank, scopes).await?)
+}
+
+/// Folds the facts that could not be folded, once more.
+#[tauri::command]
+#[specta::specta]
+pub async fn retry_failed_consolidation(
+    app: State<'_, App>,
+    bank: BankId,
+) -> Result<Consolidating, Report> {
+    Ok(memory::consolidate::retry_failed(&app.engine().await?, &bank).await?)
+}
+
+/// Takes observations away; their facts wait to be folded again.
+#[tauri::command]
+#[specta::specta]
+pub async fn clear_observations(
+    app: State<'_, App>,
+    bank: BankId,
+    which: ClearObservations,
+) -> Result<u32, Report> {
+    Ok(memory::consolidate::clear(&app.engine().await?, &bank, which).await?)
 }
 
 /// Keeps a text as a document and reads facts from it.

@@ -123,6 +123,21 @@ pub fn pending(tx: &ReadTx<'_>, bank: BankKey) -> Result<Vec<(TagSetKey, u32)>> 
     )
 }
 
+/// How many facts wait for folding, by tag set and by the scopes they were given.
+pub fn pending_scopes(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+) -> Result<Vec<(TagSetKey, Option<serde_json::Value>, u32)>> {
+    tx.list(
+        "SELECT tag_set_id, scopes, count(*) FROM memory INDEXED BY m_todo
+         WHERE bank_id = ?1 AND state = 0 AND fact_type < 2
+           AND consolidated_at IS NULL AND consolidation_failed_at IS NULL
+         GROUP BY tag_set_id, scopes",
+        [bank],
+        |r| Ok((r.get(0)?, row::json_opt(r, 1)?, row::count(r, 2)?)),
+    )
+}
+
 /// Whether any fact waits for folding.
 pub fn is_pending(tx: &ReadTx<'_>, bank: BankKey) -> Result<bool> {
     tx.one(
@@ -138,7 +153,8 @@ pub fn is_pending(tx: &ReadTx<'_>, bank: BankKey) -> Result<bool> {
 /// How many facts could not be folded.
 pub fn failed(tx: &ReadTx<'_>, bank: BankKey) -> Result<u32> {
     tx.one(
-        "SELECT count(*) FROM memory WHERE bank_id = ?1 AND consolidation_failed_at IS NOT NULL",
+        "SELECT count(*) FROM memory
+         WHERE bank_id = ?1 AND consolidation_failed_at IS NOT NULL AND state = 0",
         [bank],
         |r| row::count(r, 0),
     )

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 const STEPS: &[&str] = &[
     include_str!("../migrations/0001_start.sql"),
     include_str!("../migrations/0002_version_details.sql"),
+    include_str!("../migrations/0003_observation_review.sql"),
 ];
 
 /// How many copies taken before migrations are kept.

@@ -1,12 +1,26 @@
 //! Program-wide settings and the places where keys are kept. Never a key itself.
 
+use domain::bank::{BankSettings, StatedSettings};
 use domain::time::to_millis;
 use domain::{CacheTag, Instant};
 use serde_json::Value;
 
+use crate::banks::Bank;
 use crate::error::Result;
 use crate::row;
 use crate::tx::{ReadTx, WriteTx};
+
+/// Setting under which the program's own values of bank settings stand.
+pub const BANK_SETTINGS: &str = "bank_settings";
+
+/// The effective settings of a bank: defaults, then the program's, then its own.
+pub fn of_bank(tx: &ReadTx<'_>, bank: &Bank) -> Result<BankSettings> {
+    let program = get(tx, BANK_SETTINGS)?.unwrap_or_default();
+    Ok(BankSettings::resolve(
+        &StatedSettings::from_stored(&program),
+        &StatedSettings::from_stored(&bank.config),
+    ))
+}
 
 /// The value of a setting, if it is stated.
 pub fn get(tx: &ReadTx<'_>, key: &str) -> Result<Option<Value>> {

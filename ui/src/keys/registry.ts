@@ -123,6 +123,7 @@ const commands = {
   "memories.add": { words: "Add a fact", group: "Memories", keys: ["n"] },
   "memories.retain": { words: "Keep a text", group: "Memories", keys: ["shift+t"] },
   "memories.import": { words: "Import files", group: "Memories", keys: ["i"] },
+  "memories.fold": { words: "Fold facts into observations now", group: "Memories", keys: [] },
   "memories.mode": { words: "Next way of searching", group: "Memories", keys: ["m"] },
   "memories.edit": { words: "Edit this fact", group: "Memories", keys: ["e"] },
   "memories.invalidate": { words: "Invalidate or restore", group: "Memories", keys: ["x"] },

@@ -35,6 +35,12 @@ export const commands = {
 	restoreMemory: (bank: BankId, id: MemoryId) => __TAURI_INVOKE<MemoryRow>("restore_memory", { bank, id }),
 	/**  Deletes a memory for good. */
 	deleteMemory: (bank: BankId, id: MemoryId) => __TAURI_INVOKE<null>("delete_memory", { bank, id }),
+	/**  Folds what waits into observations, now; only facts with every tag of one of `scopes` if given. */
+	consolidateNow: (bank: BankId, scopes: string[][] | null) => __TAURI_INVOKE<Consolidating>("consolidate_now", { bank, scopes }),
+	/**  Folds the facts that could not be folded, once more. */
+	retryFailedConsolidation: (bank: BankId) => __TAURI_INVOKE<Consolidating>("retry_failed_consolidation", { bank }),
+	/**  Takes observations away; their facts wait to be folded again. */
+	clearObservations: (bank: BankId, which: ClearObservations) => __TAURI_INVOKE<number>("clear_observations", { bank, which }),
 	/**  Keeps a text as a document and reads facts from it. */
 	retainText: (bank: BankId, input: RetainText) => __TAURI_INVOKE<OperationId>("retain_text", { bank, input }),
 	/**  What an import would read; writes nothing. */
@@ -233,7 +239,7 @@ export const events = {
 /* Constants */
 export const READS = {"appStatus":["settings","banks"],"checkSchema":[],"dataFolder":["settings"],"diffVersions":["versions"],"discoverEndpoints":[],"getDryRun":["runs"],"getMemory":["memories","models"],"getModel":["models","versions","proposals"],"getProposal":["proposals"],"getReflectRun":["runs"],"getVersion":["versions"],"listBanks":["banks","memories","documents","models","proposals"],"listDocuments":["documents"],"listLlms":[],"listMemories":["memories"],"listModels":["models","proposals"],"listOperations":["operations"],"listProposals":["proposals"],"listReflectRuns":["runs"],"listRefreshRuns":["runs","models"],"listTags":["memories","tags"],"listVersions":["versions","proposals"],"llmSettings":["settings","endpoints"],"look":["settings"],"modelBlame":["models","versions","proposals"],"nextRuns":[],"pageBundle":["models","versions"],"pageText":["models"],"pageTree":["models","proposals"],"paletteSearch":["models","memories","banks","documents"],"planImport":[],"previewProposal":["proposals"],"recall":["memories"],"sampleQuestions":["memories"],"scopeReach":["memories"],"searchPages":["models"],"thirdPartyNotices":[]} as const;
 
-export const WRITES = {"addMemory":["memories","models","banks"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearPublishTarget":["models"],"createBank":["banks"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"removeLock":["models"],"reopen":["settings","banks"],"resolveConflict":["proposals"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryOperation":["operations","models"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"savePageBundle":[],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateModel":["models"],"updateNode":["models","operations"]} as const;
+export const WRITES = {"addMemory":["memories","models","banks"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearObservations":["memories","models","banks"],"clearPublishTarget":["models"],"consolidateNow":["operations"],"createBank":["banks"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"removeLock":["models"],"reopen":["settings","banks"],"resolveConflict":["proposals"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryFailedConsolidation":["operations","memories","banks"],"retryOperation":["operations","models"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"savePageBundle":[],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateModel":["models"],"updateNode":["models","operations"]} as const;
 
 /* Types */
 /**  What writes answers and documents. */
@@ -307,6 +313,12 @@ export type BankRow = {
 	facts: number,
 	/**  Valid observations. */
 	observations: number,
+	/**  Facts that wait to be folded into observations. */
+	pending_consolidation: number,
+	/**  Facts that could not be folded. */
+	failed_consolidation: number,
+	/**  When facts were last folded. */
+	last_consolidated_at: string | null,
 	/**  Documents. */
 	documents: number,
 	/**  Mental models. */
@@ -565,6 +577,15 @@ export type ClaimView = {
 	evidence: string[],
 };
 
+/**  Which observations are taken away. */
+export type ClearObservations = 
+/**  All of the bank. */
+{ of: "bank" } | 
+/**  Those of exactly these tags. */
+{ of: "scope"; value: string[] } | 
+/**  Those folded from this fact. */
+{ of: "memory"; value: MemoryId };
+
 /**  Why the loop ended. */
 export type ClosedBy = 
 /**  An accepted `done`. */
@@ -597,6 +618,16 @@ export type ConflictView = {
 	current: string | null,
 	/**  The text proposed. */
 	proposed: string | null,
+};
+
+/**  What became of a request to fold facts into observations. */
+export type Consolidating = {
+	/**  The operation that does the work. */
+	operation: OperationId,
+	/**  Whether it waited already. */
+	joined: boolean,
+	/**  Facts that had failed and went back into the queue. */
+	requeued: number,
 };
 
 /**  What came of making a model. */
@@ -973,6 +1004,16 @@ export type FilesOpened = {
 	waiting: number,
 };
 
+/**  How an observation stands. */
+export type Folding = {
+	/**  Whether facts wait that could change it, or it needs review. */
+	is_stale: boolean,
+	/**  Whether it lost a fact that it rested on and waits to be rewritten from the others. */
+	needs_review: boolean,
+	/**  Its earlier states, the newest first. */
+	changes: ObservationChange[],
+};
+
 /**  A server found on this machine. */
 export type FoundServer = {
 	/**  Its program, as far as it can be told: `Ollama`, `LM Studio` and so on. */
@@ -1238,6 +1279,10 @@ export type MemoryDetail = {
 	cited_by: ModelRef[],
 	/**  Why it was taken out of use. */
 	invalidation_reason: string | null,
+	/**  How an observation stands and how it came to say what it says; none for a fact. */
+	folding: Folding | null,
+	/**  Why a fact could not be folded into observations. */
+	consolidation_error: string | null,
 };
 
 /**  Which memories a list shows. Everything is optional and all of it must hold. */
@@ -1603,6 +1648,18 @@ export type NodePlace = {
 	parent_id: NodeId | null,
 	/**  Its place there, counted from 0; the last when absent. */
 	position?: number | null,
+};
+
+/**  A change of an observation. */
+export type ObservationChange = {
+	/**  When. */
+	changed_at: string,
+	/**  What it said before. */
+	previous_text: string,
+	/**  Why it was changed. */
+	reason: string,
+	/**  Facts that it rests on since. */
+	new_sources: SourceRef[],
 };
 
 /**  What a person decided about an operation. */
@@ -2601,6 +2658,14 @@ export type SettingValues = {
 	tokens_today: number,
 	/**  Whether automatic work waits for another day, or a higher ceiling. */
 	ceiling_reached: boolean,
+};
+
+/**  A fact by its text. */
+export type SourceRef = {
+	/**  Its id. */
+	id: MemoryId,
+	/**  Its text; none when it is gone. */
+	text: string | null,
 };
 
 /**  How a piece of text stands in a comparison. */

@@ -40,7 +40,11 @@ fn row(tx: &ReadTx<'_>, bank: store::banks::Bank) -> store::Result<BankRow> {
     let counters = store::banks::counters(tx, bank.key)?;
     let of = |what: &str| counters.get(what).and_then(|n| u32::try_from(*n).ok()).unwrap_or(0);
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let waiting = store::freshness::pending(tx, bank.key)?;
     Ok(BankRow {
+        pending_consolidation: waiting.iter().map(|(_, n)| *n).sum(),
+        failed_consolidation: store::freshness::failed(tx, bank.key)?,
+        last_consolidated_at: bank.last_consolidated_at,
         facts: of("world") + of("experience"),
         observations: of("observation"),
         documents: of("documents"),

@@ -5,6 +5,7 @@
 
 use super::settled;
 use crate::handle::{read_bank, write_bank};
+use crate::memory::consolidate::{self, Seed};
 use crate::memory::keep::{self, Fact};
 use crate::report::fault;
 use crate::view::model::{ModelPatch, NewModel, ReviewMode};
@@ -16,10 +17,11 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use store::documents::{self, DocumentFields};
-use store::memories::{self, NewMemory, Origin};
+use store::memories::{self, Origin};
 use store::operations::OperationStatus;
 use store::settings;
-use store::{BankKey, DocumentKey, MemoryKey, ReadTx, WriteTx};
+use store::tag_sets::TagSets;
+use store::{BankKey, DocumentKey, ReadTx, WriteTx};
 use tokio_util::sync::CancellationToken;
 
 /// The texts.
@@ -271,23 +273,43 @@ fn fact(all: &Sample, sample: &SampleFact, position: usize) -> Fact {
     }
 }
 
-/// Documents, facts and observations, in one commit.
+/// Documents and facts in one commit, their observations in the next.
 async fn put_memories(engine: &Engine, sample: &Sample) -> Result<()> {
     let bank = &sample.bank.id;
-    let none = CancellationToken::new();
+    if !has_facts(engine, sample).await? {
+        put_facts(engine, sample).await?;
+    }
+    let seeded = consolidate::seed(engine, bank, &observations(engine, sample)).await?;
+    let (now, own) = (engine.now(), bank.clone());
+    write_bank(engine, bank, "sample_observations", move |tx, key| {
+        seeded.write(tx, key, now)?;
+        set_mark(tx, &own, Step::Memories, now)
+    })
+    .await
+}
+
+/// Whether an earlier start got as far as the facts.
+async fn has_facts(engine: &Engine, sample: &Sample) -> Result<bool> {
+    let Some(first) = sample.facts.first() else { return Ok(true) };
+    let id = memory_id(&first.key, moment(first.at));
+    read_bank(engine, &sample.bank.id, move |tx, key| Ok(memories::find(tx, key, &id)?.is_some()))
+        .await
+}
+
+async fn put_facts(engine: &Engine, sample: &Sample) -> Result<()> {
+    let bank = &sample.bank.id;
     let now = engine.now();
     let facts: Vec<Fact> = sample
         .facts
         .iter()
         .enumerate()
-        .map(|(at, one)| Fact { consolidated_at: Some(now), ..fact(sample, one, at) })
+        .map(|(at, one)| Fact { scopes: Some(scopes(sample, one)), ..fact(sample, one, at) })
         .collect();
     let places: Vec<Option<DocumentId>> =
         sample.facts.iter().map(|fact| fact.doc.clone()).collect();
     let texts = documents_of(sample);
-    let folded = observations(engine, sample).await?;
-    let prepared = keep::prepare(engine, bank, facts, &none).await?;
-    let (writer, own) = (engine.clone(), bank.clone());
+    let prepared = keep::prepare(engine, bank, facts, &CancellationToken::new()).await?;
+    let writer = engine.clone();
     write_bank(engine, bank, "sample_memories", move |tx, key| {
         let mut known: BTreeMap<DocumentId, DocumentKey> = BTreeMap::new();
         for (id, fields) in texts {
@@ -297,14 +319,21 @@ async fn put_memories(engine: &Engine, sample: &Sample) -> Result<()> {
         let prepared = prepared
             .placed(|at| places.get(at).cloned().flatten().and_then(|id| known.get(&id).copied()));
         keep::write(tx, &writer, key, &prepared, now)?;
-        for (new, from) in folded {
-            let sources = memories::keys(tx, key, &from)?;
-            memories::insert(tx, key, &NewMemory { sources, ..new }, now)?;
-        }
-        store::banks::set_consolidated(tx, key, now)?;
-        set_mark(tx, &own, Step::Memories, now)
+        Ok(())
     })
     .await
+}
+
+/// The scopes of a fact: its own tags, and those of the observations that it is folded into.
+fn scopes(all: &Sample, fact: &SampleFact) -> Value {
+    let into = all.observations.iter().filter(|one| one.from.contains(&fact.key));
+    let mut scopes: Vec<&BTreeSet<String>> = vec![&fact.tags];
+    for one in into {
+        if !scopes.contains(&&one.tags) {
+            scopes.push(&one.tags);
+        }
+    }
+    json!(scopes)
 }
 
 /// The documents, whose texts are their facts, one below the other.
@@ -339,41 +368,28 @@ fn documents_of(sample: &Sample) -> Vec<(DocumentId, DocumentFields)> {
         .collect()
 }
 
-/// The observations with the ids of their facts, dated by these.
-async fn observations(engine: &Engine, sample: &Sample) -> Result<Vec<(NewMemory, Vec<MemoryId>)>> {
+/// The observations with the ids of their facts.
+fn observations(engine: &Engine, sample: &Sample) -> Vec<Seed> {
     let dates: BTreeMap<&str, NaiveDate> =
         sample.facts.iter().map(|fact| (fact.key.as_str(), fact.at)).collect();
-    let texts: Vec<String> =
-        sample.observations.iter().map(|observation| observation.text.clone()).collect();
-    let vectors = engine.embed_passages(&texts, &CancellationToken::new()).await?;
-    Ok(sample
+    sample
         .observations
         .iter()
-        .zip(vectors)
-        .map(|(observation, vector)| {
-            let known: Vec<(&String, NaiveDate)> = observation
+        .map(|observation| {
+            let known: Vec<(&String, Instant)> = observation
                 .from
                 .iter()
-                .filter_map(|key| Some((key, *dates.get(key.as_str())?)))
+                .filter_map(|key| Some((key, moment(*dates.get(key.as_str())?))))
                 .collect();
-            let last = known.iter().map(|(_, at)| moment(*at)).max();
-            let id = memory_id(&observation.text, last.unwrap_or_else(|| engine.now()));
-            let new = NewMemory {
-                context: context(sample, &observation.tags),
-                tags: observation.tags.clone(),
-                mentioned_at: last,
-                vector: Some(vector),
-                ..NewMemory::fact(
-                    id,
-                    FactType::Observation,
-                    observation.text.clone(),
-                    Origin::Folded,
-                )
-            };
-            let from = known.into_iter().map(|(key, at)| memory_id(key, moment(at))).collect();
-            (new, from)
+            let last = known.iter().map(|(_, at)| *at).max();
+            Seed {
+                id: memory_id(&observation.text, last.unwrap_or_else(|| engine.now())),
+                scope: observation.tags.iter().cloned().collect(),
+                text: observation.text.clone(),
+                sources: known.into_iter().map(|(key, at)| memory_id(key, at)).collect(),
+            }
         })
-        .collect())
+        .collect()
 }
 
 /// Makes a model, waits for its first document, and then gives the decision to whom it belongs.
@@ -444,8 +460,7 @@ async fn put_later(engine: &Engine, sample: &Sample) -> Result<()> {
 
 /// Nothing of the sample waits to be folded: its observations came with it.
 fn settle_facts(tx: &WriteTx<'_>, bank: BankKey, now: Instant) -> store::Result<()> {
-    let waiting: Vec<MemoryKey> =
-        memories::pending(tx, bank, 1_000)?.into_iter().map(|fact| fact.key).collect();
+    let waiting = memories::pending_keys(tx, bank, &TagSets::All, 1_000)?;
     memories::mark_consolidated(tx, &waiting, now)
 }
 

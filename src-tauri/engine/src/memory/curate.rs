@@ -1,6 +1,7 @@
 //! A person's hand on single facts: add, edit, take out of use, bring back, delete. Observations
 //! follow their facts and are not corrected by themselves.
 
+use super::consolidate::after_write;
 use super::keep::{self, Fact};
 use super::rows;
 use crate::handle::{read_bank, write_bank};
@@ -25,9 +26,12 @@ pub(super) async fn add(engine: &Engine, bank: &BankId, fact: NewFact) -> Result
     let (now, writer) = (engine.now(), engine.clone());
     write_bank(engine, bank, "add_memory", move |tx, key| {
         keep::write(tx, &writer, key, &prepared, now)?;
-        one_row(tx, key, &id)
+        let row = one_row(tx, key, &id)?;
+        after_write(tx, &writer, key, &tag_names(&row.tags), now)?;
+        Ok(row)
     })
     .await
+    .inspect(|_| crate::ops::wake(engine))
 }
 
 /// A fact as a caller gave it, checked and made ready.
@@ -104,15 +108,20 @@ pub(super) async fn edit(
         vector,
         ..Edit::default()
     };
-    let (now, id) = (engine.now(), id.clone());
+    let (now, id, writer) = (engine.now(), id.clone(), engine.clone());
+    let mut tags = old.memory.tags;
     // A fact that left a model's scope is gone for that model.
     let moves = change.tags.is_some();
     let (before, row) = write_bank(engine, bank, "edit_memory", move |tx, key| {
         let before = store::banks::by_key(tx, key)?.write_seq;
         memories::edit(tx, key, &id, &change, now)?;
-        Ok((before, one_row(tx, key, &id)?))
+        let row = one_row(tx, key, &id)?;
+        tags.extend(tag_names(&row.tags));
+        after_write(tx, &writer, key, &tags, now)?;
+        Ok((before, row))
     })
     .await?;
+    ops::wake(engine);
     if moves {
         ops::after_deletion(engine, bank, before).await;
     }
@@ -129,14 +138,17 @@ pub(super) async fn invalidate(
     id: &MemoryId,
     reason: Option<String>,
 ) -> Result<MemoryRow> {
-    let (now, id) = (engine.now(), id.clone());
+    let (now, id, writer) = (engine.now(), id.clone(), engine.clone());
     let reason = reason.map(|text| text.trim().to_owned()).unwrap_or_default();
     let (before, row) = write_bank(engine, bank, "invalidate_memory", move |tx, key| {
         let before = store::banks::by_key(tx, key)?.write_seq;
         memories::invalidate(tx, key, &id, &reason, now)?;
-        Ok((before, one_row(tx, key, &id)?))
+        let row = one_row(tx, key, &id)?;
+        after_write(tx, &writer, key, &tag_names(&row.tags), now)?;
+        Ok((before, row))
     })
     .await?;
+    ops::wake(engine);
     ops::after_deletion(engine, bank, before).await;
     Ok(row)
 }
@@ -151,12 +163,15 @@ pub(super) async fn restore(engine: &Engine, bank: &BankId, id: &MemoryId) -> Re
     let text =
         keep::embedded(&memory.text, memory.occurred_start, memory.occurred_end, &old.entities);
     let vector = vector_of(engine, &old, &text).await?;
-    let (now, id) = (engine.now(), id.clone());
+    let (now, id, writer) = (engine.now(), id.clone(), engine.clone());
     write_bank(engine, bank, "restore_memory", move |tx, key| {
         memories::restore(tx, key, &id, vector.as_deref(), now)?;
-        one_row(tx, key, &id)
+        let row = one_row(tx, key, &id)?;
+        after_write(tx, &writer, key, &tag_names(&row.tags), now)?;
+        Ok(row)
     })
     .await
+    .inspect(|_| crate::ops::wake(engine))
 }
 
 /// Deletes a memory for good. An observation goes with its history; its facts are folded anew.
@@ -164,14 +179,16 @@ pub(super) async fn restore(engine: &Engine, bank: &BankId, id: &MemoryId) -> Re
 /// # Errors
 /// `memory_not_found`.
 pub(super) async fn delete(engine: &Engine, bank: &BankId, id: &MemoryId) -> Result<()> {
-    let (now, id) = (engine.now(), id.clone());
+    let (now, id, writer) = (engine.now(), id.clone(), engine.clone());
     let before = write_bank(engine, bank, "delete_memory", move |tx, key| {
         let before = store::banks::by_key(tx, key)?.write_seq;
         let memory = memories::get(tx, key, &id)?;
         memories::remove(tx, key, &[memory.key], Cause::Deleted, None, now)?;
+        after_write(tx, &writer, key, &memory.tags, now)?;
         Ok(before)
     })
     .await?;
+    ops::wake(engine);
     ops::after_deletion(engine, bank, before).await;
     Ok(())
 }

@@ -56,10 +56,38 @@ pub(crate) async fn run(running: &Running) -> Result<Handled> {
         prompt: extract::prompt(),
     };
     match running.operation.kind {
-        OperationType::Retain => llm_log::within(context, run_retain(running)).await,
-        OperationType::Import => llm_log::within(context, run_import(running)).await,
+        OperationType::Retain => {
+            let kept = llm_log::within(context, run_retain(running)).await;
+            fold_what_came(running, kept).await
+        }
+        OperationType::Import => {
+            let kept = llm_log::within(context, run_import(running)).await;
+            fold_what_came(running, kept).await
+        }
         OperationType::EmbedBackfill => run_backfill(running).await,
         _ => Err(fault("unexpected_error").into()),
+    }
+}
+
+/// Queues the folding of what was stored, however the rest of the work ended: what is there is there.
+async fn fold_what_came(running: &Running, kept: Result<Handled>) -> Result<Handled> {
+    let (writer, now, id) =
+        (running.engine.clone(), running.engine.now(), running.operation.document.clone());
+    let queued = write_bank(&running.engine, &running.bank, "fold_what_came", move |tx, key| {
+        let tags = match id {
+            Some(id) => documents::find(tx, key, &id)?.map(|document| document.tags),
+            None => None,
+        };
+        super::consolidate::after_write(tx, &writer, key, &tags.unwrap_or_default(), now)
+    })
+    .await;
+    match (kept, queued) {
+        (Ok(kept), Ok(true)) => {
+            crate::ops::wake(&running.engine);
+            Ok(kept)
+        }
+        (Ok(_), Err(error)) => Err(error),
+        (kept, _) => kept,
     }
 }
 

@@ -42,6 +42,8 @@ pub(crate) struct Fact {
     pub(crate) position: usize,
     pub(crate) document: Option<DocumentKey>,
     pub(crate) chunk: Option<ChunkKey>,
+    /// The scopes its observations belong in; the bank's when absent.
+    pub(crate) scopes: Option<Value>,
     /// When it was folded, for facts that come with their observations.
     pub(crate) consolidated_at: Option<Instant>,
     /// Places in the batch of the facts that caused it.
@@ -68,6 +70,7 @@ impl Fact {
             position: 0,
             document: None,
             chunk: None,
+            scopes: None,
             consolidated_at: None,
             caused_by: Vec::new(),
         }
@@ -230,6 +233,7 @@ pub(crate) fn write(
             occurred_end: fact.occurred_end,
             mentioned_at: fact.mentioned_at,
             order_ms: i64::try_from(fact.position).unwrap_or(0).saturating_mul(10),
+            scopes: fact.scopes.clone(),
             consolidated_at: fact.consolidated_at,
             entities,
             vector: vector.clone(),

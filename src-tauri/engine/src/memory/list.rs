@@ -10,7 +10,7 @@ use crate::view::memory::{
 use crate::{Engine, Result};
 use domain::entities::canon_key;
 use domain::tags::{TagSet, TagsMatch};
-use domain::{BankId, MemoryId};
+use domain::{BankId, FactType, MemoryId};
 use store::memories::{self, Filter, ListCursor, Sort, State};
 use store::{BankKey, MemoryKey, ReadTx};
 
@@ -137,6 +137,11 @@ pub(super) async fn get(engine: &Engine, bank: &BankId, id: &MemoryId) -> Result
             sources: rows::rows_of_keys(tx, sources.into_iter().map(|(_, fact)| fact))?,
             cited_by,
             metadata: memory.metadata.clone(),
+            folding: match memory.fact_type {
+                FactType::Observation => Some(super::consolidate::folding(tx, key, &memory)?),
+                FactType::World | FactType::Experience => None,
+            },
+            consolidation_error: memory.consolidation_error.clone(),
             invalidation_reason: memory
                 .invalidation_reason
                 .clone()

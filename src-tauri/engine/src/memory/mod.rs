@@ -1,5 +1,6 @@
 //! What the bank knows: add, import, list, correct, and find again. Never writes a document.
 
+pub mod consolidate;
 mod curate;
 mod extract;
 mod import;

@@ -22,9 +22,10 @@ const MAX_REFRESHES: u32 = 2;
 const PROGRESS_EVERY_MS: u64 = 250;
 
 /// The kinds that have a handler.
-const KINDS: [OperationType; 4] = [
+const KINDS: [OperationType; 5] = [
     OperationType::Retain,
     OperationType::Import,
+    OperationType::Consolidation,
     OperationType::RefreshMentalModel,
     OperationType::EmbedBackfill,
 ];
@@ -246,9 +247,21 @@ async fn handle(running: &Running) -> Result<Handled> {
         OperationType::Retain | OperationType::Import | OperationType::EmbedBackfill => {
             Box::pin(crate::memory::jobs::run(running)).await
         }
+        OperationType::Consolidation => consolidate(running).await,
         OperationType::RefreshMentalModel => Box::pin(crate::models::refresh::run(running)).await,
         _ => Err(crate::report::fault("unexpected_error").into()),
     }
+}
+
+/// Folds facts; when all is folded, queues the refreshes that this calls for. Both can be done twice
+/// without harm, so that a program that is killed between them loses no refresh and adds none.
+async fn consolidate(running: &Running) -> Result<Handled> {
+    let folded = Box::pin(crate::memory::consolidate::run(running)).await?;
+    if let Some(touched) = &folded.untold {
+        super::after_consolidation(&running.engine, &running.bank, touched).await?;
+        crate::memory::consolidate::told(&running.engine, &running.bank).await?;
+    }
+    Ok(folded.handled)
 }
 
 /// Writes how an operation ended. Tried again when the write itself fails, so that a row never

@@ -8,6 +8,7 @@ mod expand;
 pub(crate) mod extractive;
 mod finish;
 mod instructions;
+mod observed;
 mod prepare;
 mod record;
 pub(crate) mod request;

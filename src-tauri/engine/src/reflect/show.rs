@@ -62,6 +62,7 @@ impl View {
                         .map(|(id, chunk)| (self.names.alias(ShortKind::Chunk, id), chunk.clone()));
                     Value::Object(named.collect())
                 }
+                ("source_facts", Value::Object(facts)) => Value::Object(self.facts(facts)),
                 (_, value) => value.clone(),
             };
             let empty = value.as_object().is_some_and(Map::is_empty);
@@ -90,6 +91,22 @@ impl View {
                 continue;
             }
             out.push(self.short(row, &alias));
+        }
+        out
+    }
+
+    /// The facts behind observations by their short ids, without those that were sent before.
+    fn facts(&mut self, facts: &Map<String, Value>) -> Map<String, Value> {
+        let mut out = Map::new();
+        for (id, fact) in facts {
+            let alias = self.names.alias(ShortKind::Fact, id);
+            if self.sent.insert(id.clone()) {
+                let mut short = self.short(fact, &alias);
+                if let Some(row) = short.as_object_mut() {
+                    row.remove("id");
+                }
+                out.insert(alias, short);
+            }
         }
         out
     }

@@ -155,31 +155,33 @@ impl Toolbox {
         let request = self.search(query, vec![FactType::Observation], max_tokens);
         let found = search(&self.engine, request, &self.cancel).await?;
         let pending = self.prepared.pending_in_scope;
-        let stale = pending > 0;
+        let stale = pending > 0 || found.hits.iter().any(|hit| hit.memory.needs_review);
         let freshness = match pending {
             0 => "up_to_date",
             1..=9 => "slightly_stale",
             _ => "stale",
         };
+        let super::observed::Observed { mut rows, source_facts, facts } =
+            super::observed::rows(self, &found.hits).await?;
         let stated = self.request.observation_entities;
         let entities =
             stated.unwrap_or(self.prepared.settings.reflect_search_observations_include_entities);
-        let mut rows: Vec<Value> = found.hits.iter().map(row).collect();
         for row in rows.iter_mut().filter_map(Value::as_object_mut).filter(|_| !entities) {
             row.remove("entities");
         }
+        let memories = found.hits.iter().map(|hit| based_on(&hit.memory)).chain(facts).collect();
         Ok(Output {
             count: count(rows.len()),
             result: object(json!({
                 "query": query,
                 "count": rows.len(),
                 "observations": rows,
-                "source_facts": {},
+                "source_facts": source_facts,
                 "is_stale": stale,
                 "freshness": freshness,
             })),
             stale: Some(stale),
-            memories: found.hits.iter().map(|hit| based_on(&hit.memory)).collect(),
+            memories,
             hits: found.hits,
             ..Output::default()
         })
@@ -332,8 +334,17 @@ fn reason_text(reason: RefreshReason) -> &'static str {
     }
 }
 
-fn row(hit: &SearchHit) -> Value {
-    let memory = &hit.memory;
+/// A found memory as a tool shows it: what is empty is left out.
+pub(super) fn row(hit: &SearchHit) -> Value {
+    let mut row = told(&hit.memory, &hit.entities);
+    if !hit.sources.is_empty() {
+        row.insert("source_fact_ids".to_owned(), json!(hit.sources));
+    }
+    Value::Object(row)
+}
+
+/// What a memory says, without what it rests on.
+pub(super) fn told(memory: &Memory, entities: &[String]) -> Map<String, Value> {
     let mut row = Map::new();
     row.insert("id".to_owned(), json!(memory.id));
     row.insert("text".to_owned(), json!(memory.text));
@@ -341,8 +352,8 @@ fn row(hit: &SearchHit) -> Value {
     let mut put = |key: &str, value: Value| {
         row.insert(key.to_owned(), value);
     };
-    if !hit.entities.is_empty() {
-        put("entities", json!(hit.entities));
+    if !entities.is_empty() {
+        put("entities", json!(entities));
     }
     if let Some(context) = memory.context.as_deref().filter(|context| !context.is_empty()) {
         put("context", json!(context));
@@ -359,10 +370,7 @@ fn row(hit: &SearchHit) -> Value {
     if !memory.tags.is_empty() {
         put("tags", json!(memory.tags));
     }
-    if !hit.sources.is_empty() {
-        put("source_fact_ids", json!(hit.sources));
-    }
-    Value::Object(row)
+    row
 }
 
 /// A memory as an answer may rest on it.

@@ -24,7 +24,7 @@ use domain::trace::{
     CallPurpose, ClosedBy, InitiatedBy, LlmCallStatus, RunEvent, ToolCallRecord, ToolCallStatus,
     Trace, Warning, call_scope,
 };
-use domain::{Json, Score};
+use domain::{FactType, Json, Score};
 use llm::{ChatReply, Message, Tool, ToolChoice};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -481,6 +481,7 @@ impl<'a> Run<'a> {
         for memory in &output.memories {
             self.shown.note(&memory.id, ShownKind::Memory);
             if call.tool == SEARCH_OBSERVATIONS
+                && memory.fact_type == FactType::Observation
                 && !self.trace.observations_accessed.contains(&memory.id)
             {
                 self.trace.observations_accessed.push(memory.id.clone());

@@ -15,6 +15,12 @@ pub struct BankRow {
     pub facts: u32,
     /// Valid observations.
     pub observations: u32,
+    /// Facts that wait to be folded into observations.
+    pub pending_consolidation: u32,
+    /// Facts that could not be folded.
+    pub failed_consolidation: u32,
+    /// When facts were last folded.
+    pub last_consolidated_at: Option<Instant>,
     /// Documents.
     pub documents: u32,
     /// Mental models.

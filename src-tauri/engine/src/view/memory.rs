@@ -1,7 +1,7 @@
 //! Memories, documents and imports as screens show them.
 
 use super::Page;
-use domain::{ChunkId, DocumentId, FactType, Instant, MemoryId, ModelId};
+use domain::{ChunkId, DocumentId, FactType, Instant, MemoryId, ModelId, OperationId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -104,6 +104,71 @@ pub struct MemoryDetail {
     pub cited_by: Vec<ModelRef>,
     /// Why it was taken out of use.
     pub invalidation_reason: Option<String>,
+    /// How an observation stands and how it came to say what it says; none for a fact.
+    pub folding: Option<Folding>,
+    /// Why a fact could not be folded into observations.
+    pub consolidation_error: Option<String>,
+}
+
+/// How an observation stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct Folding {
+    /// Whether facts wait that could change it, or it needs review.
+    pub is_stale: bool,
+    /// Whether it lost a fact that it rested on and waits to be rewritten from the others.
+    pub needs_review: bool,
+    /// Its earlier states, the newest first.
+    pub changes: Vec<ObservationChange>,
+}
+
+/// A change of an observation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ObservationChange {
+    /// When.
+    pub changed_at: Instant,
+    /// What it said before.
+    pub previous_text: String,
+    /// Why it was changed.
+    pub reason: String,
+    /// Facts that it rests on since.
+    pub new_sources: Vec<SourceRef>,
+}
+
+/// A fact by its text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct SourceRef {
+    /// Its id.
+    pub id: MemoryId,
+    /// Its text; none when it is gone.
+    pub text: Option<String>,
+}
+
+/// What became of a request to fold facts into observations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct Consolidating {
+    /// The operation that does the work.
+    pub operation: OperationId,
+    /// Whether it waited already.
+    pub joined: bool,
+    /// Facts that had failed and went back into the queue.
+    pub requeued: u32,
+}
+
+/// Which observations are taken away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case", tag = "of", content = "value")]
+pub enum ClearObservations {
+    /// All of the bank.
+    Bank,
+    /// Those of exactly these tags.
+    Scope(Vec<String>),
+    /// Those folded from this fact.
+    Memory(MemoryId),
 }
 
 /// Which memories a list shows. Everything is optional and all of it must hold.

@@ -57,7 +57,7 @@ pub fn edit(
         return Err(Error::MemoryInvalidated);
     }
     remember(tx, &old, now)?;
-    super::observe::sweep(tx, &[old.key], now)?;
+    super::folding::sweep(tx, bank, &[old.key], now)?;
     let fact_type = edit.fact_type.unwrap_or(old.fact_type);
     let tag_set = match &edit.tags {
         Some(tags) => tag_sets::intern(tx, bank, tags)?,
@@ -128,7 +128,7 @@ pub fn invalidate(
         tx.run("UPDATE memory SET invalidation_reason = ?2 WHERE id = ?1", (old.key, reason))?;
         return tx.changed(bank, CacheTag::Memories, Some(&id.0));
     }
-    super::observe::sweep(tx, &[old.key], now)?;
+    super::folding::sweep(tx, bank, &[old.key], now)?;
     let snapshot = Snapshot::take(tx, &old)?;
     unindex(tx, &old, now)?;
     tx.run("DELETE FROM link WHERE from_id = ?1", [old.key])?;

@@ -4,6 +4,7 @@
 //! both need values that only Rust can compute.
 
 mod curate;
+mod folding;
 pub(crate) mod index;
 mod list;
 mod observe;
@@ -17,11 +18,15 @@ use rusqlite::Row;
 use serde_json::Value;
 
 pub use curate::{Edit, Restored, edit, invalidate, restore};
+pub use folding::{
+    Unfold, mark_consolidated, mark_failed, pending_keys, requeue, retry_failed,
+    sweep_observations, to_review, unfold, worded_alike,
+};
 pub use index::{IndexFaults, missing_vectors, put_vector, rebuild_text, vector_count, verify};
 pub use list::{Consolidation, Filter, ListCursor, Page, Sort, count, list};
 pub use observe::{
-    ObservationChange, ObservationHistory, mark_consolidated, mark_failed, observation_history,
-    observations_of, pending, requeue, sources, update_observation,
+    ObservationChange, ObservationHistory, absorb, drop_superseded, keep_as_reviewed,
+    observation_history, observations_of, sources, update_observation,
 };
 pub use remove::{Reach, Removed, reach, remove};
 pub use write::{NewMemory, insert};
@@ -133,6 +138,8 @@ pub struct Memory {
     pub consolidation_failed_at: Option<Instant>,
     /// Why folding it failed.
     pub consolidation_error: Option<String>,
+    /// For an observation, whether it lost a source and waits to be rewritten from the others.
+    pub needs_review: bool,
     /// Its number in the order of its bank's writes.
     pub change_seq: i64,
 }
@@ -141,7 +148,8 @@ const SELECT: &str = "SELECT m.id, m.uid, m.bank_id, m.fact_type, m.state, m.tex
     m.parts, m.metadata, m.tag_set_id, s.canon, m.document_id, d.doc_uid, d.title, m.chunk_id, \
     c.idx, m.origin, m.occurred_start, m.occurred_end, m.mentioned_at, m.event_at, m.created_at, \
     m.updated_at, m.edited_at, m.invalidated_at, m.invalidation_reason, m.proof_count, m.scopes, \
-    m.consolidated_at, m.consolidation_failed_at, m.consolidation_error, m.change_seq";
+    m.consolidated_at, m.consolidation_failed_at, m.consolidation_error, m.change_seq, \
+    m.needs_review";
 
 const JOINS: &str = "JOIN tag_set s ON s.id = m.tag_set_id \
     LEFT JOIN document d ON d.id = m.document_id \
@@ -181,6 +189,7 @@ fn read(r: &Row<'_>) -> rusqlite::Result<Memory> {
         consolidation_failed_at: row::at_opt(r, 29)?,
         consolidation_error: r.get(30)?,
         change_seq: r.get(31)?,
+        needs_review: r.get(32)?,
     })
 }
 

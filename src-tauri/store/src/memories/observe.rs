@@ -1,5 +1,5 @@
-//! Observations and the facts they were folded from; which facts still wait for folding. How facts
-//! are folded is not known here.
+//! Observations and the facts they were folded from: adding proof, rewriting with history, taking
+//! one into another. How facts are folded is not known here.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use domain::time::to_millis;
 use domain::{CacheTag, Instant, MemoryId};
 use serde_json::{Value, json};
 
+use super::Memory;
 use super::index::{self, Indexed};
-use super::{JOINS, Memory, SELECT, State, read};
 use crate::error::Result;
-use crate::keys::{BankKey, MemoryKey};
+use crate::keys::MemoryKey;
 use crate::row;
 use crate::tx::{ReadTx, WriteTx};
 
@@ -30,6 +30,11 @@ pub(crate) fn add_sources(
             (observation, source),
         )?;
     }
+    derive_proof(tx, observation)
+}
+
+/// Counts the live sources of an observation anew.
+fn derive_proof(tx: &WriteTx<'_>, observation: MemoryKey) -> Result<()> {
     tx.run(
         "UPDATE memory SET proof_count = (
              SELECT count(*) FROM observation_source o JOIN memory f ON f.id = o.source_id
@@ -90,38 +95,12 @@ pub fn update_observation(
     now: Instant,
 ) -> Result<()> {
     let stamp = tx.stamp(old.bank, now)?;
-    let times = json!({
-        "occurred_start": row::ms(old.occurred_start),
-        "occurred_end": row::ms(old.occurred_end),
-        "mentioned_at": row::ms(old.mentioned_at),
-    });
-    let new_sources = super::by_keys(tx, &change.new_sources)?;
-    let new_ids: Vec<&MemoryId> = new_sources.iter().map(|m| &m.id).collect();
-    tx.run(
-        "INSERT INTO observation_history
-             (observation_id, changed_at, prev_text, prev_tags, prev_times, new_source_ids, reason)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        (
-            old.key,
-            to_millis(stamp),
-            &old.text,
-            row::text(&old.tags)?,
-            row::text(&times)?,
-            row::text(&new_ids)?,
-            &change.reason,
-        ),
-    )?;
-    tx.run(
-        "DELETE FROM observation_history WHERE observation_id = ?1 AND id NOT IN (
-             SELECT id FROM observation_history WHERE observation_id = ?1
-             ORDER BY changed_at DESC, id DESC LIMIT ?2)",
-        (old.key, change.history_limit),
-    )?;
+    remember(tx, old, &change.new_sources, &change.reason, change.history_limit, stamp)?;
     let [start, end, mentioned] = change.times;
     let event = start.or(mentioned).unwrap_or(old.created_at);
     tx.run(
         "UPDATE memory SET text = ?2, occurred_start = ?3, occurred_end = ?4, mentioned_at = ?5,
-             event_at = ?6, updated_at = ?7, change_seq = ?8
+             event_at = ?6, updated_at = ?7, change_seq = ?8, needs_review = 0
          WHERE id = ?1",
         (
             old.key,
@@ -149,6 +128,89 @@ pub fn update_observation(
         index::write_vector(tx, &embedder, old.bank, old.key, old.fact_type, vector)?;
     }
     tx.changed(old.bank, CacheTag::Memories, Some(&old.id.0))
+}
+
+/// Writes the state of an observation into its history, which keeps the newest `limit` entries.
+fn remember(
+    tx: &WriteTx<'_>,
+    old: &Memory,
+    new_sources: &[MemoryKey],
+    reason: &str,
+    limit: u32,
+    stamp: Instant,
+) -> Result<()> {
+    let times = json!({
+        "occurred_start": row::ms(old.occurred_start),
+        "occurred_end": row::ms(old.occurred_end),
+        "mentioned_at": row::ms(old.mentioned_at),
+    });
+    let new_sources = super::by_keys(tx, new_sources)?;
+    let new_ids: Vec<&MemoryId> = new_sources.iter().map(|m| &m.id).collect();
+    tx.run(
+        "INSERT INTO observation_history
+             (observation_id, changed_at, prev_text, prev_tags, prev_times, new_source_ids, reason)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        (
+            old.key,
+            to_millis(stamp),
+            &old.text,
+            row::text(&old.tags)?,
+            row::text(&times)?,
+            row::text(&new_ids)?,
+            reason,
+        ),
+    )?;
+    tx.run(
+        "DELETE FROM observation_history WHERE observation_id = ?1 AND id NOT IN (
+             SELECT id FROM observation_history WHERE observation_id = ?1
+             ORDER BY changed_at DESC, id DESC LIMIT ?2)",
+        (old.key, limit),
+    )?;
+    Ok(())
+}
+
+/// Takes the sources of an observation into another one and the observation away: two that said the
+/// same become one.
+pub fn absorb(tx: &WriteTx<'_>, survivor: MemoryKey, gone: &Memory, now: Instant) -> Result<()> {
+    let own: Vec<MemoryKey> =
+        sources(tx, &[gone.key])?.into_iter().map(|(_, source)| source).collect();
+    add_sources(tx, survivor, &own)?;
+    super::remove::take_out_observation(tx, gone, now)
+}
+
+/// Takes away an observation that others have superseded. Its facts stay folded.
+pub fn drop_superseded(tx: &WriteTx<'_>, observation: &Memory, now: Instant) -> Result<()> {
+    super::remove::take_out_observation(tx, observation, now)
+}
+
+/// Takes sources from an observation that keeps others, and marks it for the next consolidation.
+pub(super) fn weaken(
+    tx: &WriteTx<'_>,
+    observation: &Memory,
+    lost: &[MemoryKey],
+    history_limit: u32,
+    now: Instant,
+) -> Result<()> {
+    let stamp = tx.stamp(observation.bank, now)?;
+    remember(tx, observation, &[], "A source was withdrawn.", history_limit, stamp)?;
+    tx.run(
+        "DELETE FROM observation_source
+         WHERE observation_id = ?1 AND source_id IN (SELECT value FROM json_each(?2))",
+        (observation.key, row::id_list(lost.iter().map(|k| k.0))),
+    )?;
+    derive_proof(tx, observation.key)?;
+    tx.run(
+        "UPDATE memory SET needs_review = 1, updated_at = ?2, change_seq = ?3 WHERE id = ?1",
+        (observation.key, to_millis(stamp), tx.next_seq(observation.bank)?),
+    )?;
+    tx.changed(observation.bank, CacheTag::Memories, Some(&observation.id.0))
+}
+
+/// Takes the mark off an observation that still holds as it is. Bookkeeping: nothing of what it says
+/// has changed.
+pub fn keep_as_reviewed(tx: &WriteTx<'_>, observation: &Memory) -> Result<()> {
+    tx.run("UPDATE memory SET needs_review = 0 WHERE id = ?1", [observation.key])?;
+    tx.changed(observation.bank, CacheTag::Memories, Some(&observation.id.0))
 }
 
 /// A former state of an observation.
@@ -185,76 +247,4 @@ pub fn observation_history(tx: &ReadTx<'_>, key: MemoryKey) -> Result<Vec<Observ
             })
         },
     )
-}
-
-/// Facts that wait for folding, oldest first, at most `limit`.
-pub fn pending(tx: &ReadTx<'_>, bank: BankKey, limit: u32) -> Result<Vec<Memory>> {
-    // Named, because without statistics the planner walks every live fact instead.
-    tx.list(
-        &format!(
-            "{SELECT} FROM (
-                 SELECT id FROM memory INDEXED BY m_todo
-                 WHERE bank_id = ?1 AND state = 0 AND fact_type < 2
-                   AND consolidated_at IS NULL AND consolidation_failed_at IS NULL
-                 ORDER BY created_at, id LIMIT ?2) p
-             CROSS JOIN memory m ON m.id = p.id {JOINS} ORDER BY m.created_at, m.id"
-        ),
-        (bank, limit),
-        read,
-    )
-}
-
-/// Marks facts as folded. Bookkeeping: `updated_at` and the sequence stay.
-pub fn mark_consolidated(tx: &WriteTx<'_>, facts: &[MemoryKey], now: Instant) -> Result<()> {
-    tx.run(
-        "UPDATE memory SET consolidated_at = ?2, consolidation_failed_at = NULL,
-             consolidation_error = NULL
-         WHERE id IN (SELECT value FROM json_each(?1)) AND fact_type < 2",
-        (row::id_list(facts.iter().map(|k| k.0)), to_millis(now)),
-    )?;
-    Ok(())
-}
-
-/// Marks a fact as one that cannot be folded. Bookkeeping.
-pub fn mark_failed(tx: &WriteTx<'_>, fact: MemoryKey, error: &str, now: Instant) -> Result<()> {
-    tx.run(
-        "UPDATE memory SET consolidation_failed_at = ?2, consolidation_error = ?3 WHERE id = ?1",
-        (fact, to_millis(now), error),
-    )?;
-    Ok(())
-}
-
-/// Puts facts back into the queue for folding. Bookkeeping.
-pub fn requeue(tx: &WriteTx<'_>, facts: &[MemoryKey]) -> Result<()> {
-    tx.run(
-        "UPDATE memory SET consolidated_at = NULL, consolidation_failed_at = NULL,
-             consolidation_error = NULL
-         WHERE id IN (SELECT value FROM json_each(?1)) AND fact_type < 2",
-        [row::id_list(facts.iter().map(|k| k.0))],
-    )?;
-    Ok(())
-}
-
-/// Takes away every observation folded from one of some facts, and puts their other facts back into
-/// the queue. Observations that a mental model cites stay as invalidated, so that the citation can
-/// be shown. Gives the number of observations.
-pub(crate) fn sweep(tx: &WriteTx<'_>, facts: &[MemoryKey], now: Instant) -> Result<u32> {
-    let gone: BTreeSet<MemoryKey> = facts.iter().copied().collect();
-    let observations: BTreeSet<MemoryKey> =
-        observations_of(tx, facts)?.into_iter().map(|(_, o)| o).collect();
-    let observations: Vec<MemoryKey> = observations.into_iter().collect();
-    let others: BTreeSet<MemoryKey> = sources(tx, &observations)?
-        .into_iter()
-        .map(|(_, fact)| fact)
-        .filter(|fact| !gone.contains(fact))
-        .collect();
-    requeue(tx, &others.into_iter().collect::<Vec<_>>())?;
-    let mut swept = 0;
-    for observation in super::by_keys(tx, &observations)? {
-        if observation.state == State::Valid {
-            super::remove::take_out_observation(tx, &observation, now)?;
-            swept += 1;
-        }
-    }
-    Ok(swept)
 }

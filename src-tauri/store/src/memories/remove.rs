@@ -59,7 +59,8 @@ pub fn remove(
     successor: Option<&DocumentId>,
     now: Instant,
 ) -> Result<Removed> {
-    let mut removed = Removed { observations: super::observe::sweep(tx, keys, now)?, memories: 0 };
+    let observations = super::folding::sweep(tx, bank, keys, now)?;
+    let mut removed = Removed { observations, memories: 0 };
     for memory in super::by_keys(tx, keys)? {
         if memory.bank != bank {
             continue;

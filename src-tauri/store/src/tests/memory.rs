@@ -87,7 +87,8 @@ async fn removing_a_fact_sweeps_its_observation_and_requeues_the_others() {
         .read(move |tx| {
             assert!(memories::find(tx, key, &"m1".into())?.is_none());
             assert!(memories::find(tx, key, &"o1".into())?.is_none());
-            let waiting = memories::pending(tx, key, 10)?;
+            let waiting = memories::pending_keys(tx, key, &tag_sets::TagSets::All, 10)?;
+            let waiting = memories::by_keys(tx, &waiting)?;
             assert_eq!(waiting.len(), 1);
             assert_eq!(waiting[0].id.0, "m2");
             assert!(waiting[0].updated_at < t(20), "requeueing is bookkeeping");

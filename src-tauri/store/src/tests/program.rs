@@ -214,7 +214,10 @@ async fn observations_are_rewritten_with_their_history() {
             memories::mark_failed(tx, keys[0], "no", t(9))?;
             assert_eq!(crate::freshness::failed(tx, key)?, 1);
             memories::requeue(tx, &keys)?;
-            assert_eq!(memories::pending(tx, key, 9)?.len(), 2);
+            assert_eq!(
+                memories::pending_keys(tx, key, &crate::tag_sets::TagSets::All, 9)?.len(),
+                2
+            );
             crate::links::queue_topup(tx, keys[0], t(9))?;
             assert_eq!(crate::links::topup(tx, 9)?, [keys[0]]);
             crate::links::topped_up(tx, &keys)?;

@@ -154,7 +154,9 @@ async fn speed() {
             timed("list page of 50", 50, || page(&memories::Filter::default()));
             let found = memories::Filter { text: Some("word900".into()), ..Default::default() };
             timed("list page of 50 by a word", 50, || page(&found));
-            timed("pending", 50, || memories::pending(tx, key, 50));
+            timed("pending", 50, || {
+                memories::pending_keys(tx, key, &crate::tag_sets::TagSets::All, 50)
+            });
             Ok(())
         })
         .await

@@ -44,6 +44,7 @@ export function MemoriesScreen({
   const found = useFound(bank, view.text, view.segment, view.mode);
   const detail = useRead("getMemory", memory ? [bank, memory] : null).data;
   const restore = useWrite("restoreMemory");
+  const fold = useWrite("consolidateNow");
 
   useEffect(() => {
     if (view.add) setDialog("add");
@@ -67,6 +68,8 @@ export function MemoriesScreen({
   useCommands({
     "memories.filter": () => document.getElementById("memories-filter")?.focus(),
     "memories.add": () => setDialog("add"),
+    "memories.fold": () =>
+      fold.mutate([bank, null], { onSuccess: () => say(strings.folding.started) }),
     "memories.import": () => void navigate({ to: "/b/$bank/memories/import", params: { bank } }),
     "memories.retain": () => void navigate({ to: "/b/$bank/memories/retain", params: { bank } }),
     "memories.mode": () => {

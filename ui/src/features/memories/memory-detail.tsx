@@ -17,6 +17,7 @@ import { day, dayTime, series } from "~/lib/format";
 import type { BankId, MemoryDetail, MemoryId, RecallHit } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
 import { Part, Passage, Rows } from "./detail-parts";
+import { FoldingPart, NotFolded } from "./folding";
 import { strings } from "./strings";
 import { WhyFound } from "./why-found";
 
@@ -98,6 +99,8 @@ export function MemoryPane({
           rows={detail.data.sources}
           onOpen={onOpen}
         />
+        {detail.data.folding && <FoldingPart folding={detail.data.folding} onOpen={onOpen} />}
+        {detail.data.consolidation_error && <NotFolded why={detail.data.consolidation_error} />}
         <Rows
           title={words.observations(detail.data.observations.length)}
           rows={detail.data.observations}

@@ -109,6 +109,17 @@ export const strings = {
     overall: "Overall",
   },
 
+  folding: {
+    started: "Facts are being folded into observations.",
+    waits: "Facts wait that may change this.",
+    review: "It lost a fact that it rested on and is written anew the next time facts are folded.",
+    changes: (n: number) => `Changed ${plural(n, "time")}`,
+    before: "It said before:",
+    since: "Rests on since:",
+    gone: "a fact that is gone",
+    notFolded: "Could not be folded into observations",
+  },
+
   factForm: {
     addTitle: "Add a fact",
     addAbout: "One statement that stands by itself: who, what, where.",

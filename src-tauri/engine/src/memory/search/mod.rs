@@ -60,6 +60,9 @@ pub struct SearchRequest {
     pub window: Option<TimeWindow>,
     /// Leave out facts that a shown observation was folded from.
     pub prefer_observations: bool,
+    /// Take the lists of the ways by turns instead of adding up their ranks, so that the best of
+    /// each way comes early however few ways found it.
+    pub interleave: bool,
     /// Tokens that the texts of the hits may hold together; no bound when absent.
     pub max_tokens: Option<u32>,
     /// Hits at most; no bound of its own when absent.
@@ -95,6 +98,7 @@ impl SearchRequest {
             anchor: None,
             window: None,
             prefer_observations: false,
+            interleave: false,
             max_tokens: Some(4096),
             limit: None,
             want: Want { entities: true, sources: true },

@@ -71,6 +71,12 @@ fn scored(
         .map(|(way, hits)| (*way, hits.iter().map(|hit| hit.key).collect()))
         .collect();
     let mut fused = rrf(RRF_K, &lists);
+    if plan.request.interleave {
+        let bare: Vec<Vec<MemoryKey>> = lists.iter().map(|(_, list)| list.clone()).collect();
+        let places: HashMap<MemoryKey, usize> =
+            fusion::interleave(&bare).into_iter().zip(0..).collect();
+        fused.sort_by_key(|result| places.get(&result.id).copied());
+    }
     if !settings.way_priority.is_empty() {
         for result in &mut fused {
             let added: f64 = result

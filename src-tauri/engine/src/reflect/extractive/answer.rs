@@ -20,7 +20,7 @@ use domain::trace::{
     ClosedBy, ExtractiveState, ExtractiveTrace, HeldBackDirective, HeldBackReason, InitiatedBy,
     RunEvent, ToolCallRecord, ToolCallStatus, Trace,
 };
-use domain::{Json, Score};
+use domain::{FactType, Json, Score};
 use embed::Thresholds;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -169,7 +169,7 @@ impl Walk<'_> {
             initiated_by: InitiatedBy::Engine,
         });
         for memory in &output.memories {
-            if tool == SEARCH_OBSERVATIONS {
+            if tool == SEARCH_OBSERVATIONS && memory.fact_type == FactType::Observation {
                 self.trace.observations_accessed.push(memory.id.clone());
             }
             self.read.retrieved.add_memory(memory.clone());
