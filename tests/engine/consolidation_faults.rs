@@ -5,6 +5,7 @@ use crate::consolidation::{
     create, creates, detail, fold, observations, result, runs, scripted, tagged, user, waiting,
 };
 use engine::Engine;
+use engine::clock::TestClock;
 use engine::memory::{self, consolidate};
 use engine::view::memory::MemoryFilter;
 use engine::view::operation::OperationStatus;
@@ -12,6 +13,7 @@ use llm::ChatReply;
 use llm::scripted::{Scripted, Step};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tests::{Fixture, Setup, open};
@@ -319,12 +321,23 @@ async fn a_kill_at_any_commit_ends_with_the_same_bank() {
         let Fixture { folder, clock, engine, bank } = f;
         drop(engine);
         let setup = Setup { llm: Some(Arc::new(script.clone())), ..Setup::default() };
-        let engine = open(folder.path(), &clock, &setup).await.unwrap();
+        let engine = reopened(folder.path(), &clock, &setup).await;
         let f = Fixture { folder, clock, engine, bank };
         f.run_queue().await;
         // A request that was lost is made again.
         fold(&f).await;
         assert_eq!(seen(&f.engine, &f).await, whole, "killed at commit point {k} of {points}");
+    }
+}
+
+/// Opens a folder as soon as the records of requests, which are written beside the calls, have let go
+/// of it.
+async fn reopened(folder: &Path, clock: &Arc<TestClock>, setup: &Setup) -> Engine {
+    loop {
+        match open(folder, clock, setup).await {
+            Err(error) if error.reason() == "data_folder_in_use" => tokio::task::yield_now().await,
+            opened => return opened.unwrap(),
+        }
     }
 }
 
