@@ -11,6 +11,7 @@
 import { Route as rootRouteImport } from "./routes/__root";
 import { Route as IndexRouteImport } from "./routes/index";
 import { Route as BBankRouteImport } from "./routes/b.$bank";
+import { Route as BBankActivityChar123OperationChar125RouteImport } from "./routes/b.$bank.activity.{-$operation}";
 import { Route as BBankMemoriesImportRouteImport } from "./routes/b.$bank.memories.import";
 import { Route as BBankMemoriesRetainRouteImport } from "./routes/b.$bank.memories.retain";
 import { Route as BBankMemoriesChar123MemoryChar125RouteImport } from "./routes/b.$bank.memories.{-$memory}";
@@ -31,6 +32,12 @@ const BBankRoute = BBankRouteImport.update({
   path: "/b/$bank",
   getParentRoute: () => rootRouteImport,
 } as any);
+const BBankActivityChar123OperationChar125Route =
+  BBankActivityChar123OperationChar125RouteImport.update({
+    id: "/activity/{-$operation}",
+    path: "/activity/{-$operation}",
+    getParentRoute: () => BBankRoute,
+  } as any);
 const BBankMemoriesImportRoute = BBankMemoriesImportRouteImport.update({
   id: "/memories/import",
   path: "/memories/import",
@@ -85,6 +92,7 @@ const BBankModelsModelChar123TabChar125Route =
 export interface FileRoutesByFullPath {
   "/": typeof IndexRoute;
   "/b/$bank": typeof BBankRouteWithChildren;
+  "/b/$bank/activity/{-$operation}": typeof BBankActivityChar123OperationChar125Route;
   "/b/$bank/memories/import": typeof BBankMemoriesImportRoute;
   "/b/$bank/memories/retain": typeof BBankMemoriesRetainRoute;
   "/b/$bank/memories/{-$memory}": typeof BBankMemoriesChar123MemoryChar125Route;
@@ -98,6 +106,7 @@ export interface FileRoutesByFullPath {
 export interface FileRoutesByTo {
   "/": typeof IndexRoute;
   "/b/$bank": typeof BBankRouteWithChildren;
+  "/b/$bank/activity/{-$operation}": typeof BBankActivityChar123OperationChar125Route;
   "/b/$bank/memories/import": typeof BBankMemoriesImportRoute;
   "/b/$bank/memories/retain": typeof BBankMemoriesRetainRoute;
   "/b/$bank/memories/{-$memory}": typeof BBankMemoriesChar123MemoryChar125Route;
@@ -112,6 +121,7 @@ export interface FileRoutesById {
   __root__: typeof rootRouteImport;
   "/": typeof IndexRoute;
   "/b/$bank": typeof BBankRouteWithChildren;
+  "/b/$bank/activity/{-$operation}": typeof BBankActivityChar123OperationChar125Route;
   "/b/$bank/memories/import": typeof BBankMemoriesImportRoute;
   "/b/$bank/memories/retain": typeof BBankMemoriesRetainRoute;
   "/b/$bank/memories/{-$memory}": typeof BBankMemoriesChar123MemoryChar125Route;
@@ -127,6 +137,7 @@ export interface FileRouteTypes {
   fullPaths:
     | "/"
     | "/b/$bank"
+    | "/b/$bank/activity/{-$operation}"
     | "/b/$bank/memories/import"
     | "/b/$bank/memories/retain"
     | "/b/$bank/memories/{-$memory}"
@@ -140,6 +151,7 @@ export interface FileRouteTypes {
   to:
     | "/"
     | "/b/$bank"
+    | "/b/$bank/activity/{-$operation}"
     | "/b/$bank/memories/import"
     | "/b/$bank/memories/retain"
     | "/b/$bank/memories/{-$memory}"
@@ -153,6 +165,7 @@ export interface FileRouteTypes {
     | "__root__"
     | "/"
     | "/b/$bank"
+    | "/b/$bank/activity/{-$operation}"
     | "/b/$bank/memories/import"
     | "/b/$bank/memories/retain"
     | "/b/$bank/memories/{-$memory}"
@@ -184,6 +197,13 @@ declare module "@tanstack/react-router" {
       fullPath: "/b/$bank";
       preLoaderRoute: typeof BBankRouteImport;
       parentRoute: typeof rootRouteImport;
+    };
+    "/b/$bank/activity/{-$operation}": {
+      id: "/b/$bank/activity/{-$operation}";
+      path: "/activity/{-$operation}";
+      fullPath: "/b/$bank/activity/{-$operation}";
+      preLoaderRoute: typeof BBankActivityChar123OperationChar125RouteImport;
+      parentRoute: typeof BBankRoute;
     };
     "/b/$bank/memories/import": {
       id: "/b/$bank/memories/import";
@@ -252,6 +272,7 @@ declare module "@tanstack/react-router" {
 }
 
 interface BBankRouteChildren {
+  BBankActivityChar123OperationChar125Route: typeof BBankActivityChar123OperationChar125Route;
   BBankMemoriesImportRoute: typeof BBankMemoriesImportRoute;
   BBankMemoriesRetainRoute: typeof BBankMemoriesRetainRoute;
   BBankMemoriesChar123MemoryChar125Route: typeof BBankMemoriesChar123MemoryChar125Route;
@@ -264,6 +285,8 @@ interface BBankRouteChildren {
 }
 
 const BBankRouteChildren: BBankRouteChildren = {
+  BBankActivityChar123OperationChar125Route:
+    BBankActivityChar123OperationChar125Route,
   BBankMemoriesImportRoute: BBankMemoriesImportRoute,
   BBankMemoriesRetainRoute: BBankMemoriesRetainRoute,
   BBankMemoriesChar123MemoryChar125Route:

@@ -1,11 +1,13 @@
+import { Link } from "@tanstack/react-router";
 import { Popover } from "radix-ui";
 import { useEffect, useState } from "react";
 import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
+import { operationName, ProgressBar, progressWords, waitWords } from "~/components/operation";
 import { StateMark } from "~/components/state";
-import { usePlatform } from "~/platform";
 import type { BankId, OperationId, OperationRow, Progress } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
+import { useProgress } from "~/platform/progress";
 import { strings } from "./strings";
 
 /** What runs and waits in this bank; nothing is drawn while nothing does. */
@@ -38,6 +40,17 @@ export function Activity({ bank }: { bank: BankId }) {
           {[...running, ...waiting].map((row) => (
             <OperationLine key={row.id} row={row} progress={live.get(row.id) ?? row.progress} />
           ))}
+          <Popover.Close asChild>
+            <Link
+              to="/b/$bank/activity/{-$operation}"
+              params={{ bank, operation: undefined }}
+              search={{}}
+              data-plain
+              className="mt-1 flex min-h-(--row) items-center border-line border-t px-3 pt-1 text-muted hover:text-text"
+            >
+              {strings.allActivity}
+            </Link>
+          </Popover.Close>
         </Popover.Content>
       </Popover.Portal>
     </Popover.Root>
@@ -46,41 +59,20 @@ export function Activity({ bank }: { bank: BankId }) {
 
 function OperationLine({ row, progress }: { row: OperationRow; progress: Progress | null }) {
   const cancel = useWrite("cancelOperation");
-  const share =
-    progress?.processed != null && progress.total ? progress.processed / progress.total : null;
   return (
     <div className="flex items-center gap-2 px-3 py-2">
       <div className="min-w-0 flex-1">
-        <p className="truncate">{strings.operation(row.operation_type, row.subject)}</p>
+        <p className="truncate">{operationName(row)}</p>
         <p className="type-small truncate text-muted">
-          {progress
-            ? strings.stage(progress.detail ?? progress.stage, progress.processed, progress.total)
-            : (row.held_reason?.replaceAll("_", " ") ?? row.status)}
+          {progress && row.status === "processing" ? progressWords(progress) : waitWords(row)}
         </p>
-        {share !== null && (
-          <div className="mt-1 h-1 overflow-hidden rounded-full bg-line" aria-hidden="true">
-            <div className="h-full bg-accent-text" style={{ width: `${share * 100}%` }} />
-          </div>
-        )}
+        {progress && row.status === "processing" && <ProgressBar progress={progress} />}
       </div>
       <Button size="small" kind="plain" onClick={() => cancel.mutate([row.bank, row.id])}>
         {strings.cancel}
       </Button>
     </div>
   );
-}
-
-function useProgress(): ReadonlyMap<OperationId, Progress> {
-  const platform = usePlatform();
-  const [live, setLive] = useState<ReadonlyMap<OperationId, Progress>>(new Map());
-  useEffect(
-    () =>
-      platform.onProgress(({ id, progress }) =>
-        setLive((before) => new Map(before).set(id, progress)),
-      ),
-    [platform],
-  );
-  return live;
 }
 
 /** Says how far the first running operation is, at most once in three seconds. */
@@ -94,6 +86,6 @@ function useProgressWords(running: OperationRow[], live: ReadonlyMap<OperationId
     const now = performance.now();
     if (now - saidAt < 3000) return;
     setSaidAt(now);
-    announce(strings.stage(progress.detail ?? progress.stage, progress.processed, progress.total));
+    announce(progressWords(progress));
   }, [first, progress, saidAt, announce]);
 }

@@ -46,7 +46,7 @@ describe("frame", () => {
   test("what runs is told, and can be stopped", async () => {
     const { user, platform } = renderApp("/b/workshop/models");
     await user.click(await screen.findByRole("button", { name: "1 running" }));
-    expect(await screen.findByText("Refresh of Move plan")).toBeVisible();
+    expect(await screen.findByText("Refresh: Move plan")).toBeVisible();
     expect(screen.getByText("Reading memories, 3 of 5")).toBeVisible();
     await noViolations();
     await user.click(screen.getByRole("button", { name: "Stop" }));

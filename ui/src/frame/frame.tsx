@@ -47,6 +47,12 @@ export function Frame({ bank, children }: { bank: BankId; children: ReactNode })
         params: { bank, memory: undefined },
         search: {},
       }),
+    "go.activity": () =>
+      void navigate({
+        to: "/b/$bank/activity/{-$operation}",
+        params: { bank, operation: undefined },
+        search: {},
+      }),
     "go.settings": () =>
       void navigate({ to: "/b/$bank/settings/{-$page}", params: { bank, page: undefined } }),
     "go.reflect": () =>

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import {
+  Activity,
   Database,
   FileText,
   Inbox,
@@ -19,6 +20,7 @@ interface Entry {
     | "/b/$bank/models"
     | "/b/$bank/reflect/{-$run}"
     | "/b/$bank/memories/{-$memory}"
+    | "/b/$bank/activity/{-$operation}"
     | "/b/$bank/settings/{-$page}";
   label: string;
   icon: LucideIcon;
@@ -32,7 +34,10 @@ const groups: Entry[][] = [
     { to: "/b/$bank/reflect/{-$run}", label: "Reflect", icon: MessageSquareQuote },
   ],
   [{ to: "/b/$bank/memories/{-$memory}", label: "Memories", icon: Database }],
-  [{ to: "/b/$bank/settings/{-$page}", label: "Settings", icon: Settings }],
+  [
+    { to: "/b/$bank/activity/{-$operation}", label: "Activity", icon: Activity },
+    { to: "/b/$bank/settings/{-$page}", label: "Settings", icon: Settings },
+  ],
 ];
 
 /** The screens of a bank, each with its word. */
@@ -68,6 +73,7 @@ export function Rail({
                 proposal: undefined,
                 run: undefined,
                 memory: undefined,
+                operation: undefined,
                 page: undefined,
               }}
               search={{}}

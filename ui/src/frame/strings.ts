@@ -18,24 +18,11 @@ export const strings = {
   bankCounts: (facts: string, waiting: number) =>
     waiting > 0 ? `${facts}, ${waiting} to review` : facts,
   switchBank: (name: string) => `Bank ${name}, switch`,
-  noActivity: "Nothing is running",
   running: (count: number) => `${count} running`,
   waiting: (count: number) => `${count} waiting`,
   activity: "Activity",
   cancel: "Stop",
-  stage: (stage: string, processed: number | null, total: number | null) =>
-    processed !== null && total !== null ? `${stage}, ${processed} of ${total}` : stage,
-  operation: (type: string, subject: string | null) => {
-    const names: Record<string, string> = {
-      refresh_mental_model: "Refresh",
-      retain: "Store text",
-      import: "Import",
-      consolidation: "Fold into observations",
-      embed_backfill: "Compute vectors",
-    };
-    const name = names[type] ?? type.replaceAll("_", " ");
-    return subject ? `${name} of ${subject}` : name;
-  },
+  allActivity: "All activity",
   palette: {
     title: "Command palette",
     here: "On this screen",

@@ -17,7 +17,15 @@ export interface CommandSpec {
   keysOnly?: boolean;
 }
 
-export type Group = "Everywhere" | "Go to" | "Review" | "Models" | "Model" | "Reflect" | "Memories";
+export type Group =
+  | "Everywhere"
+  | "Go to"
+  | "Review"
+  | "Models"
+  | "Model"
+  | "Reflect"
+  | "Memories"
+  | "Activity";
 
 const commands = {
   "app.palette": {
@@ -45,6 +53,7 @@ const commands = {
   "go.models": { words: "Models", group: "Go to", keys: ["g m"] },
   "go.reflect": { words: "Reflect", group: "Go to", keys: ["g f"] },
   "go.memories": { words: "Memories", group: "Go to", keys: ["g y"] },
+  "go.activity": { words: "Activity", group: "Go to", keys: ["g a"] },
   "go.settings": { words: "Settings", group: "Go to", keys: ["g s", "mod+,"] },
 
   "models.new": { words: "New model", group: "Models", keys: ["n"] },
@@ -119,6 +128,9 @@ const commands = {
   "reflect.tab4": { words: "Evidence: models", group: "Reflect", keys: ["4"], keysOnly: true },
   "reflect.tab5": { words: "Evidence: directives", group: "Reflect", keys: ["5"], keysOnly: true },
 
+  "activity.cancel": { words: "Stop this work", group: "Activity", keys: ["x"] },
+  "activity.retry": { words: "Run this work now", group: "Activity", keys: ["shift+r"] },
+
   "memories.filter": { words: "Filter memories", group: "Memories", keys: ["/"], keysOnly: true },
   "memories.add": { words: "Add a fact", group: "Memories", keys: ["n"] },
   "memories.retain": { words: "Keep a text", group: "Memories", keys: ["shift+t"] },
@@ -140,6 +152,7 @@ export const GROUPS: readonly Group[] = [
   "Model",
   "Reflect",
   "Memories",
+  "Activity",
   "Go to",
   "Everywhere",
 ];

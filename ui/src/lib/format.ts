@@ -49,12 +49,14 @@ export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** `340 ms`, `1.8 s`, `2 min 5 s`. */
+/** `340 ms`, `1.8 s`, `2 min 5 s`, `3 min`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  const whole = Math.round(seconds);
+  const rest = whole % 60;
+  return `${Math.floor(whole / 60)} min${rest === 0 ? "" : ` ${rest} s`}`;
 }
 
 /** `340 B`, `12 KB`, `1.4 MB`. */

@@ -23,6 +23,9 @@ import {
   type Changed,
   type MemoryFilter,
   type MemoryPage,
+  type OperationId,
+  type OperationPage,
+  type OperationQuery,
   READS,
   type Report,
   WRITES,
@@ -68,6 +71,22 @@ export function useMemoryPages(
     initialPageParam: null as string | null,
     getNextPageParam: ({ page }) => page.next,
     enabled: filter !== null,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** The operations of a query, page by page. */
+export function useOperationPages(
+  bank: BankId,
+  query: OperationQuery,
+): UseInfiniteQueryResult<InfiniteData<OperationPage>, Report> {
+  const { commands } = usePlatform();
+  return useInfiniteQuery({
+    queryKey: ["pageOperations", bank, query],
+    queryFn: ({ pageParam }) =>
+      invoke(commands, "pageOperations", [bank, { ...query, after: pageParam }]),
+    initialPageParam: null as OperationId | null,
+    getNextPageParam: ({ next }) => next,
     placeholderData: keepPreviousData,
   });
 }

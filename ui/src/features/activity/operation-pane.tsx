@@ -24,7 +24,7 @@ import type {
   Report,
 } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
-import { outcomeOf } from "./operation-row";
+import { outcomeOf, resultOf } from "./operation-row";
 import { strings } from "./strings";
 
 const words = strings.one;
@@ -107,7 +107,11 @@ export function OperationPane({
             {row.status === "processing" && told ? progressWords(told) : waitWords(row)}
           </p>
         )}
-        {row.status === "processing" && told && <ProgressBar progress={told} />}
+        {row.status === "processing" && told && (
+          <div className="mt-2">
+            <ProgressBar progress={told} />
+          </div>
+        )}
         {fault && <ReportCard className="mt-3" report={fault} />}
         {row.status === "failed" && <Failure row={row} />}
         <Facts row={row} />
@@ -185,18 +189,4 @@ function Facts({ row }: { row: OperationRow }) {
       )}
     </dl>
   );
-}
-
-/** What came out, as far as it can be counted. */
-function resultOf(row: OperationRow): string | null {
-  const result = row.result as Record<string, unknown> | null;
-  if (!result || typeof result !== "object") return null;
-  const skipped = result.skipped;
-  const parts = (["documents", "facts", "observations"] as const).flatMap((key) => {
-    const n = result[key];
-    return typeof n === "number" && n > 0 ? [strings.results[key](n)] : [];
-  });
-  if (Array.isArray(skipped) && skipped.length > 0)
-    parts.push(strings.results.skipped(skipped.length));
-  return parts.length > 0 ? series(parts) : null;
 }

@@ -5,18 +5,12 @@ import {
   progressWords,
   waitWords,
 } from "~/components/operation";
-import { age, dayTime, duration } from "~/lib/format";
+import { age, dayTime, duration, series } from "~/lib/format";
 import type { OperationRow, Progress } from "~/platform/bindings";
 import { strings } from "./strings";
 
 /** One piece of work in the list: where it stands, what it does, how far or why not, since when. */
-export function OperationLine({
-  row,
-  progress,
-}: {
-  row: OperationRow;
-  progress: Progress | null;
-}) {
+export function OperationLine({ row, progress }: { row: OperationRow; progress: Progress | null }) {
   const at = row.completed_at ?? row.started_at ?? row.created_at;
   const runs = row.status === "processing";
   return (
@@ -27,7 +21,11 @@ export function OperationLine({
         <p className="type-small truncate text-muted">
           {runs && progress ? progressWords(progress) : lineOf(row)}
         </p>
-        {runs && progress && <ProgressBar progress={progress} />}
+        {runs && progress && (
+          <div className="mt-1 mb-0.5">
+            <ProgressBar progress={progress} />
+          </div>
+        )}
       </div>
       <div className="type-small text-right text-faint">
         <time dateTime={at} title={dayTime(at)}>
@@ -47,6 +45,7 @@ function lineOf(row: OperationRow): string {
     waitWords(row) ??
     row.error_message ??
     outcomeOf(row) ??
+    resultOf(row) ??
     (row.automatic ? strings.automatic : strings.asked)
   );
 }
@@ -57,4 +56,18 @@ export function outcomeOf(row: OperationRow): string | null {
   const outcome = details?.outcome;
   if (!outcome) return null;
   return strings.outcomes[outcome] ?? outcome.replaceAll("_", " ");
+}
+
+/** What came out, as far as it can be counted. */
+export function resultOf(row: OperationRow): string | null {
+  const result = row.result as Record<string, unknown> | null;
+  if (!result || typeof result !== "object") return null;
+  const skipped = result.skipped;
+  const parts = (["documents", "facts", "observations"] as const).flatMap((key) => {
+    const n = result[key];
+    return typeof n === "number" && n > 0 ? [strings.results[key](n)] : [];
+  });
+  if (Array.isArray(skipped) && skipped.length > 0)
+    parts.push(strings.results.skipped(skipped.length));
+  return parts.length > 0 ? series(parts) : null;
 }

@@ -1,5 +1,4 @@
 import { Link } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
 import { Button } from "~/components/button";
 import { Meter } from "~/components/meter";
 import { ReportCard } from "~/components/report";
@@ -7,10 +6,10 @@ import { ScrollText } from "~/components/scroll";
 import { SkeletonRows } from "~/components/skeleton";
 import { Stack } from "~/components/stack";
 import { StateMark, StateWord } from "~/components/state";
-import { usePlatform } from "~/platform";
 import type { BankId, JsonValue, OperationId, OperationRow, Progress } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
 import { toReport } from "~/platform/errors";
+import { useProgress } from "~/platform/progress";
 import { strings } from "./import-strings";
 
 /** What an import leaves in the record of its operation. */
@@ -35,7 +34,7 @@ export function ImportProgress({
 }) {
   const rows = useRead("listOperations", [bank]);
   const row = rows.data?.find((each) => each.id === id);
-  const live = useLive(id);
+  const live = useProgress().get(id);
   if (rows.error)
     return <ReportCard className="m-4" report={rows.error} onRetry={() => void rows.refetch()} />;
   return (
@@ -194,17 +193,4 @@ function resultOf(value: JsonValue): ImportResult {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as unknown as ImportResult)
     : {};
-}
-
-/** The newest progress of one operation. */
-function useLive(id: OperationId): Progress | null {
-  const platform = usePlatform();
-  const [progress, setProgress] = useState<Progress | null>(null);
-  useEffect(() => {
-    setProgress(null);
-    return platform.onProgress((news) => {
-      if (news.id === id) setProgress(news.progress);
-    });
-  }, [platform, id]);
-  return progress;
 }

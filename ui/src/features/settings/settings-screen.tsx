@@ -7,6 +7,7 @@ import { LookPage } from "./look-page";
 import { ModelsPage } from "./models-page";
 import { type SettingsPage, settingsPages } from "./pages";
 import { strings } from "./strings";
+import { WorkPage } from "./work-page";
 
 /** Settings: pages at the left, one of them at the right. Every change is kept at once. */
 export function SettingsScreen({ bank, page }: { bank: BankId; page: SettingsPage }) {
@@ -40,6 +41,7 @@ export function SettingsScreen({ bank, page }: { bank: BankId; page: SettingsPag
               <p className="max-w-(--measure) text-pretty text-muted">{strings[page].about}</p>
             </div>
             {page === "models" && <ModelsPage />}
+            {page === "work" && <WorkPage bank={bank} />}
             {page === "look" && <LookPage />}
             {page === "data" && <DataPage bank={bank} />}
             {page === "about" && <AboutPage />}

@@ -1,11 +1,29 @@
 import { plural } from "~/lib/format";
 import type { KeyStore, Protocol, Theme } from "~/platform/bindings";
 
+/** How one setting is told. */
+export interface SettingWords {
+  title: string;
+  about: string;
+  /** What its number counts. */
+  unit?: string;
+  /** How many of the stored unit make one of the shown. */
+  per?: number;
+  /** The choices of a closed setting. */
+  words?: Record<string, string>;
+}
+
 /** Words of the settings. */
 export const strings = {
   title: "Settings",
   pagesLabel: "Pages of the settings",
-  pages: { models: "Language models", look: "Look and keys", data: "Data", about: "About" },
+  pages: {
+    models: "Language models",
+    work: "Automatic work",
+    look: "Look and keys",
+    data: "Data",
+    about: "About",
+  },
 
   models: {
     about:
@@ -106,6 +124,82 @@ export const strings = {
     save: "Save",
     saveCheck: "Save and check",
     saved: "Saved.",
+  },
+
+  work: {
+    about:
+      "What starts by itself, how often, and how much it may spend. What you ask for yourself always runs.",
+    refreshes: "Refreshes",
+    observations: "Observations",
+    now: "Everywhere",
+    bank: "this bank",
+    program: "all banks",
+    reset: "Reset",
+    resetOf: (name: string) => `Reset ${name}`,
+    usual: (value: string) => `Usually ${value}`,
+    saved: "Saved",
+    none: "none",
+    on: "on",
+    off: "off",
+    today: (tokens: string) => `${tokens} tokens today`,
+    reached: "The limit is reached: automatic work waits until tomorrow.",
+    settings: {
+      background_paused: {
+        title: "Pause everything that starts by itself",
+        about: "Schedules, refreshes after new observations, and folding wait until you go on.",
+      },
+      cron_tick_seconds: {
+        title: "Look at the schedules every",
+        about: "What was due while the program was closed is caught up once. 0 never looks.",
+        unit: "seconds",
+      },
+      mental_model_min_refresh_interval_seconds: {
+        title: "Shortest time between two refreshes of a document",
+        about: "What comes earlier waits, and is never lost. A model can state its own.",
+        unit: "minutes",
+        per: 60,
+      },
+      review_default: {
+        title: "Who decides what a refresh changes in a new model",
+        about: "For models made without saying so. Each can be changed in its settings.",
+        words: { auto: "It is published at once", manual: "You decide" },
+      },
+      daily_token_ceiling: {
+        title: "Most tokens a day for automatic work",
+        about:
+          "Counted from midnight UTC. When it is reached, automatic work waits for the next day.",
+        unit: "tokens",
+      },
+      enable_observations: {
+        title: "Fold facts into observations",
+        about: "Facts that say the same become one belief that names them all.",
+      },
+      enable_auto_consolidation: {
+        title: "Fold by itself when facts come or go",
+        about: "Off, facts wait until you fold them from the memories.",
+      },
+      observations_mission: {
+        title: "What is worth an observation",
+        about: "In your words, for the language model that folds. Empty for what is notable.",
+      },
+      consolidation_llm_batch_size: {
+        title: "Facts that are folded in one step",
+        about: "Fewer are safer with a small language model.",
+        unit: "facts",
+      },
+      max_observations_per_scope: {
+        title: "Most observations with the same tags",
+        about: "−1 for no limit. Observations without tags are never limited.",
+      },
+      invalidate: {
+        title: "When a fact under an observation goes",
+        about: "What happens to what was folded from it.",
+        words: {
+          strict: "The observation goes, and the other facts are folded anew",
+          surgical: "It stays, marked, and is rewritten from the facts that are left",
+        },
+      },
+    } as Record<string, SettingWords>,
   },
 
   look: {

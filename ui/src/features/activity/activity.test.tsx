@@ -1,0 +1,158 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import { waiting } from "~/platform/fixtures/work";
+import { memory, refusal } from "~/platform/memory";
+import { noViolations, renderApp } from "../../../test/render";
+
+const list = () => screen.findByRole("listbox", { name: "Work of this bank" });
+const row = async (name: RegExp) => within(await list()).findByRole("option", { name });
+
+describe("activity", () => {
+  test("tells each piece of work with its state", async () => {
+    renderApp("/b/workshop/activity");
+    expect(await row(/Running.*Refresh: Move plan.*Reading memories, 3 of 5/)).toBeVisible();
+    expect(await row(/Failed.*Refresh: Money.*cannot be reached/)).toBeVisible();
+    expect(await row(/Done.*Refresh: Workshop status.*A change waits for review/)).toBeVisible();
+    expect(await row(/Stopped.*Folding into observations/)).toBeVisible();
+    await noViolations();
+  });
+
+  test("is narrowed by state and kind, and shown whole again", async () => {
+    const { user, platform } = renderApp("/b/workshop/activity");
+    await row(/Move plan/);
+    await user.click(screen.getByRole("radio", { name: "Failed" }));
+    await waitFor(() => expect(screen.queryByText("Refresh: Move plan")).toBeNull());
+    await user.selectOptions(screen.getByRole("combobox", { name: "Kind" }), "import");
+    expect(await screen.findByText("Nothing matches these filters")).toBeVisible();
+    expect(platform.calls.findLast(([name]) => name === "pageOperations")?.[2]).toMatchObject({
+      statuses: ["failed"],
+      operation_type: "import",
+    });
+    await user.click(screen.getByRole("button", { name: "Show all" }));
+    await row(/Move plan/);
+  });
+
+  test("what waits says what for", async () => {
+    renderApp("/b/workshop/activity", {
+      pageOperations: async () => ({ operations: waiting, next: null }),
+    });
+    expect(await row(/Held.*Waits until the review that has begun is decided/)).toBeVisible();
+    expect(await row(/Parked.*Waits until .* \d\d:\d\d/)).toBeVisible();
+  });
+
+  test("running work is stopped by a key; failed work is tried again, or removed", async () => {
+    const { user, platform } = renderApp("/b/workshop/activity/o-1");
+    await screen.findByRole("button", { name: /^Stop/ });
+    await user.keyboard("x");
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual(["cancelOperation", "workshop", "o-1"]),
+    );
+    await user.click(await row(/Refresh: Money/));
+    expect(await screen.findByRole("alert")).toHaveTextContent("cannot be reached");
+    expect(screen.getByRole("link", { name: "Open the model" })).toHaveAttribute(
+      "href",
+      "/b/workshop/models/money",
+    );
+    await noViolations();
+    await user.keyboard("{Shift>}R{/Shift}");
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual(["retryOperation", "workshop", "o-failed"]),
+    );
+    await user.click(await row(/Stopped.*Folding/));
+    await user.click(await screen.findByRole("button", { name: "Remove from the list" }));
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual(["deleteOperation", "workshop", "o-stopped"]),
+    );
+  });
+
+  test("a proposal that came out is one press away", async () => {
+    const { user, history } = renderApp("/b/workshop/activity/o-done");
+    await user.click(await screen.findByRole("link", { name: "Review the change" }));
+    await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/review/p-status"));
+  });
+
+  test("automatic work is paused and goes on", async () => {
+    const { user, platform } = renderApp("/b/workshop/activity");
+    await user.click(await screen.findByRole("button", { name: "Pause automatic work" }));
+    expect(await screen.findByText(/Automatic work is paused/)).toBeVisible();
+    expect(platform.calls).toContainEqual(["setProgramSettings", { background_paused: true }]);
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: "Go on with automatic work" }));
+    await waitFor(() => expect(screen.queryByText(/Automatic work is paused/)).toBeNull());
+  });
+
+  test("with nothing there it says what belongs here; what fails to load says why", async () => {
+    renderApp("/b/notes/activity");
+    expect(await screen.findByText("Nothing has run yet")).toBeVisible();
+    expect(screen.getByText("Nothing is scheduled in this bank.")).toBeVisible();
+    await noViolations();
+  });
+
+  test("a list that cannot be read is told in place", async () => {
+    renderApp("/b/workshop/activity", {
+      pageOperations: async () => {
+        throw refusal({ message: "The file cannot be read." });
+      },
+    });
+    expect(await screen.findByText("The file cannot be read.")).toBeVisible();
+  });
+
+  test("g a leads here", async () => {
+    const { user, history } = renderApp("/b/workshop/models");
+    await screen.findByRole("grid");
+    await user.keyboard("ga");
+    await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/activity"));
+  });
+});
+
+describe("automatic work in the settings", () => {
+  test("a number is kept in its own unit, and taken back", async () => {
+    const { user, platform } = renderApp("/b/workshop/settings/work");
+    const field = await screen.findByRole("textbox", { name: /Shortest time between/ });
+    expect(field).toHaveValue("30");
+    await noViolations();
+    await user.clear(field);
+    await user.type(field, "45{Enter}");
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual([
+        "setBankSettings",
+        "workshop",
+        { mental_model_min_refresh_interval_seconds: 2700 },
+      ]),
+    );
+    await user.click(await screen.findByRole("button", { name: /Reset Shortest time/ }));
+    await waitFor(() =>
+      expect(screen.getByRole("textbox", { name: /Shortest time between/ })).toHaveValue("0"),
+    );
+  });
+
+  test("choices and switches are kept at once; a refusal stays at its field", async () => {
+    const { user, platform } = renderApp("/b/workshop/settings/work", {
+      setBankSettings: async (_, patch) => {
+        if ("daily_token_ceiling" in (patch as object))
+          throw refusal({
+            code: "invalid_input",
+            message: "The limit must be a whole number from 1.",
+          });
+        return memory().store.settings;
+      },
+    });
+    await user.click(await screen.findByRole("checkbox", { name: /Pause everything/ }));
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual(["setProgramSettings", { background_paused: true }]),
+    );
+    await user.selectOptions(screen.getByRole("combobox", { name: /Who decides/ }), "You decide");
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual([
+        "setBankSettings",
+        "workshop",
+        { review_default: "manual" },
+      ]),
+    );
+    const ceiling = screen.getByRole("textbox", { name: /Most tokens a day/ });
+    await user.type(ceiling, "many{Enter}");
+    expect(await screen.findByText("The limit must be a whole number from 1.")).toBeVisible();
+    expect(ceiling).toHaveValue("many");
+    await noViolations();
+  });
+});
