@@ -173,6 +173,23 @@ async fn a_new_version_does_not_write_over_an_outside_text() {
 }
 
 #[tokio::test]
+async fn blank_lines_alone_are_offered_as_a_whole() {
+    let desk = Desk::new().await;
+    desk.publish(false).await;
+    let outside = PAGE.to_owned() + "\r\n";
+    fs::write(desk.path(), &outside).expect("an outside edit");
+    desk.check().await;
+    let view = desk.waiting().await;
+    assert!(view.whole && view.ops.is_empty());
+    let input = ApproveInput { confirmed: true, ..ApproveInput::default() };
+    proposals::approve(&desk.f.engine, &desk.f.bank, &view.row.id, input, view.state_seq)
+        .await
+        .expect("a version");
+    assert_eq!(detail(&desk.f).await.content, outside);
+    assert_eq!((desk.text(), desk.file().await.state), (outside, PublishState::Ok));
+}
+
+#[tokio::test]
 async fn a_rejected_outside_text_gives_way_to_what_is_published() {
     let desk = Desk::new().await;
     desk.publish(false).await;

@@ -5,7 +5,7 @@ use crate::models::{detail, facts, id, kiln, outcome, published, refresh};
 use engine::models::{self, proposals};
 use engine::view::model::{ModelPatch, ModelState, NewModel, ReviewMode, TimelineEntry};
 use engine::view::operation::OperationStatus;
-use llm::scripted::{Scripted, Step};
+use llm::scripted::{Hold, Scripted, Step};
 use serde_json::json;
 use std::sync::Arc;
 use tests::Fixture;
@@ -220,6 +220,7 @@ async fn the_history_tells_of_runs_that_failed_and_of_notes() {
     script.push(Step::call("done", json!({ "answer": "Cora", "memory_ids": ["f1"] })));
     script.push_for("delta_ops", Step::text("No idea."));
     script.push_for("delta_repair", Step::text("No idea."));
+    f.clock.advance_ms(1000);
     let operation = refresh(&f, false).await;
     models::note_version(&f.engine, &f.bank, &id(), 1, Some(" the first ".into()))
         .await
@@ -260,4 +261,25 @@ async fn a_deleted_model_takes_its_queued_work_with_it() {
     f.run_queue().await;
     let left = models::list(&f.engine, &f.bank).await.expect("models");
     assert!(left.is_empty());
+}
+
+#[tokio::test]
+async fn a_run_whose_model_is_deleted_meanwhile_leaves_nothing() {
+    let script = Scripted::default();
+    let f = Fixture::scripted(Arc::new(script.clone())).await;
+    authored(&f).await;
+    f.fact("Cora joined the team of the kiln.", &["Cora"], "2026-02-20").await;
+    let hold = Hold::default();
+    let args = |query: &str| json!({ "reason": "to look", "query": query });
+    script.push(Step::call("search_observations", args("kiln")).held_by(&hold));
+    models::refresh(&f.engine, &f.bank, &id(), false).await.expect("a refresh");
+    let person = async {
+        hold.arrived().await;
+        models::delete(&f.engine, &f.bank, &id()).await.expect("deleted");
+        hold.release();
+    };
+    tokio::join!(f.run_queue(), person);
+    let rows = engine::ops::list(&f.engine, &f.bank).await.expect("operations");
+    assert_eq!(rows[0].status, OperationStatus::Cancelled, "{:?}", rows[0]);
+    assert!(models::list(&f.engine, &f.bank).await.expect("models").is_empty());
 }

@@ -210,6 +210,23 @@ pub fn get(tx: &ReadTx<'_>, model: ModelKey, version: u32) -> Result<Version> {
     .ok_or_else(|| Error::not_found(Thing::Version, version.to_string()))
 }
 
+/// Versions below a number, newest first. Answered from the index of heads alone.
+fn list_sql() -> String {
+    format!(
+        "SELECT {HEAD} FROM model_version WHERE model_id = ?1 AND version < ?2
+         ORDER BY version DESC LIMIT ?3"
+    )
+}
+
+const CHANGES: &str = "SELECT version, change FROM model_version
+     WHERE model_id = ?1 AND change IS NOT NULL ORDER BY version";
+
+/// The statements that a timeline is made of.
+#[cfg(test)]
+pub(crate) fn lists() -> [String; 2] {
+    [list_sql(), CHANGES.to_owned()]
+}
+
 /// Versions, newest first, below a number, at most `limit`.
 pub fn list(
     tx: &ReadTx<'_>,
@@ -217,14 +234,7 @@ pub fn list(
     below: Option<u32>,
     limit: u32,
 ) -> Result<Vec<VersionHead>> {
-    tx.list(
-        &format!(
-            "SELECT {HEAD} FROM model_version WHERE model_id = ?1 AND version < ?2
-             ORDER BY version DESC LIMIT ?3"
-        ),
-        (model, below.map_or(i64::MAX, i64::from), limit),
-        read_head,
-    )
+    tx.list(&list_sql(), (model, below.map_or(i64::MAX, i64::from), limit), read_head)
 }
 
 /// Keeps a version whatever the cap, or no longer.
@@ -294,12 +304,7 @@ pub fn set_details(
 
 /// Sizes of the changes of a model's versions, by number; a version without one is left out.
 pub fn changes(tx: &ReadTx<'_>, model: ModelKey) -> Result<Vec<(u32, Value)>> {
-    tx.list(
-        "SELECT version, change FROM model_version
-         WHERE model_id = ?1 AND change IS NOT NULL ORDER BY version",
-        [model],
-        |r| Ok((row::count(r, 0)?, row::json(r, 1)?)),
-    )
+    tx.list(CHANGES, [model], |r| Ok((row::count(r, 0)?, row::json(r, 1)?)))
 }
 
 /// The origins of a version's blocks as they were when it was published, if they were kept.

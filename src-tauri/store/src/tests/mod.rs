@@ -1,6 +1,7 @@
 //! Tests over real files in temporary folders.
 
 mod crash;
+mod kb;
 mod memory;
 mod models;
 mod open;

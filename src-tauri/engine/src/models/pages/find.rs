@@ -35,7 +35,15 @@ pub(super) async fn pages(
         return Err(fault("invalid_query").into());
     }
     let limit = usize::try_from(limit.unwrap_or(HITS).clamp(1, MOST)).unwrap_or(1);
-    let vector = engine.embedder().embed_one(&query, embed::Kind::Query, cancel).await?;
+    // Words still find pages while the embedder cannot be reached.
+    let vector = match engine.embedder().embed_one(&query, embed::Kind::Query, cancel).await {
+        Ok(vector) => Some(vector),
+        Err(embed::Error::Cancelled) => return Err(fault("cancelled").into()),
+        Err(error) => {
+            tracing::info!(%error, "pages are searched by words alone");
+            None
+        }
+    };
     let floor = f64::from(engine.embedder().thresholds().semantic_floor);
     let embedder = engine.inner.embedder_key;
     read_bank(engine, bank, move |tx, key| {
@@ -46,8 +54,13 @@ pub(super) async fn pages(
         let keys = |list: Vec<(ModelKey, f64)>| -> Vec<ModelKey> {
             list.into_iter().filter(is_page).map(|(model, _)| model).collect()
         };
-        let embedder = store::embedders::get(tx, embedder)?;
-        let near = search::by_meaning(tx, key, &embedder, &vector, LOOKED_AT)?;
+        let near = match &vector {
+            Some(vector) => {
+                let embedder = store::embedders::get(tx, embedder)?;
+                search::by_meaning(tx, key, &embedder, vector, LOOKED_AT)?
+            }
+            None => Vec::new(),
+        };
         let near = near.into_iter().filter(|(_, cosine)| *cosine >= floor).collect();
         let named = search::by_words(tx, key, &query, LOOKED_AT)?;
         let fused = rrf(RRF_K, &[(Way::Semantic, keys(near)), (Way::Keyword, keys(named))]);

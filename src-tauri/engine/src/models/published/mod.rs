@@ -263,9 +263,10 @@ struct Job {
 
 impl Job {
     fn read(tx: &ReadTx<'_>, bank: BankKey, id: &ModelId) -> store::Result<Option<Self>> {
-        let model = Loaded::get(tx, bank, id)?;
-        let key = model.key();
+        let row = store::models::get(tx, bank, id)?;
+        let key = row.head.key;
         let Some(target) = provenance::publish_target(tx, key)? else { return Ok(None) };
+        let model = Loaded::of(row);
         let published = model.row.head.version;
         let mut version = None;
         let mut ours = Vec::new();

@@ -73,8 +73,11 @@ pub(super) async fn finished(
     {
         tracing::warn!(%error, "the search vector of a document that had moved was not renewed");
     }
-    let model = &plan.model.row.head.id;
-    published::after_commit(engine, &running.bank, model, Some(&running.operation.id)).await;
+    let details = committed.handled.details.as_ref();
+    if details.is_some_and(|details| !details["version"].is_null()) {
+        let model = &plan.model.row.head.id;
+        published::after_commit(engine, &running.bank, model, Some(&running.operation.id)).await;
+    }
     Ok(committed.handled)
 }
 
