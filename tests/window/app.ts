@@ -162,8 +162,20 @@ export class App {
     );
   }
 
+  /** Presses what matches, once it can be pressed: a button may wait for what it leads to. */
   async click(selector: string): Promise<void> {
-    await (await this.see(selector)).click();
+    const target = await this.see(selector);
+    await this.driver.wait(
+      () =>
+        this.driver.executeScript<boolean>(
+          "return arguments[0].closest('[aria-disabled=true]') === null",
+          target,
+        ),
+      PATIENCE,
+      `${selector} cannot be pressed`,
+      50,
+    );
+    await target.click();
   }
 
   /** Puts a text into a field in the place of what stands there. */

@@ -10,6 +10,7 @@ import { ReportCard } from "~/components/report";
 import { Segmented } from "~/components/segmented";
 import { SkeletonRows } from "~/components/skeleton";
 import { StateMark } from "~/components/state";
+import { say } from "~/components/toast";
 import { useNarrow } from "~/lib/use-narrow";
 import type { BankId, OperationId, OperationQuery, OperationStatus } from "~/platform/bindings";
 import { useOperationPages, useRead, useWrite } from "~/platform/cache";
@@ -175,8 +176,11 @@ const isPaused = (effective: unknown): boolean =>
 function Remarks({ bank }: { bank: BankId }) {
   const program = useRead("programSettings", []).data;
   const own = useRead("bankSettings", [bank]).data;
+  const failed =
+    useRead("listBanks", []).data?.find(({ id }) => id === bank)?.failed_consolidation ?? 0;
+  const again = useWrite("retryFailedConsolidation");
   const paused = program !== undefined && isPaused(program.effective);
-  if (!paused && !own?.ceiling_reached) return null;
+  if (!paused && !own?.ceiling_reached && failed === 0) return null;
   return (
     <ul className="divide-y divide-line border-line border-b bg-sunken">
       {paused && (
@@ -194,6 +198,20 @@ function Remarks({ bank }: { bank: BankId }) {
               {strings.toSettings}
             </Link>
           </Button>
+        </li>
+      )}
+      {failed > 0 && (
+        <li className="flex min-h-10 flex-wrap items-center gap-2 px-4 py-1.5">
+          <StateMark mark="triangle" tone="warn" />
+          <span className="min-w-0 flex-1">{strings.failedFolding(failed)}</span>
+          <Button
+            size="small"
+            disabled={again.isPending}
+            onClick={() => again.mutate([bank], { onSuccess: () => say(strings.folding) })}
+          >
+            {strings.foldAgain}
+          </Button>
+          {again.error && <ReportCard report={again.error} className="w-full" />}
         </li>
       )}
     </ul>

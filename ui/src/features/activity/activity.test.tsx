@@ -71,6 +71,19 @@ describe("activity", () => {
     await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/review/p-status"));
   });
 
+  test("facts that could not be folded are told, and folded once more", async () => {
+    const { banks } = memory().store;
+    const { user, platform } = renderApp("/b/workshop/activity", {
+      listBanks: async () => banks.map((bank) => ({ ...bank, failed_consolidation: 3 })),
+    });
+    expect(await screen.findByText("3 facts could not be folded into observations.")).toBeVisible();
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: "Try again" }));
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual(["retryFailedConsolidation", "workshop"]),
+    );
+  });
+
   test("automatic work is paused and goes on", async () => {
     const { user, platform } = renderApp("/b/workshop/activity");
     await user.click(await screen.findByRole("button", { name: "Pause automatic work" }));

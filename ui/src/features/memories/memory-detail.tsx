@@ -173,7 +173,7 @@ function Facts({ detail: { memory, metadata, invalidation_reason } }: { detail: 
     [
       words.tags,
       memory.tags.length > 0 && (
-        <span className="flex flex-wrap gap-x-2">
+        <span className="flex min-h-5 flex-wrap items-center gap-x-2">
           {memory.tags.map((tag) => (
             <Tag key={tag}>{tag}</Tag>
           ))}
