@@ -74,7 +74,13 @@ export function MemoriesList({
             <Button icon={FolderInput} onClick={toImport}>
               {strings.importFiles}
             </Button>
-            <Button kind="primary" icon={Plus} command="memories.add" onClick={onAdd}>
+            {/* One primary action a screen: an empty one has its own further down. */}
+            <Button
+              {...(empty ? {} : { kind: "primary" as const })}
+              icon={Plus}
+              command="memories.add"
+              onClick={onAdd}
+            >
               {strings.add}
             </Button>
           </span>

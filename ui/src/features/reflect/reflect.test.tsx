@@ -164,6 +164,7 @@ describe("an answer", () => {
   test("that is only the nearest says so", async () => {
     renderApp("/b/workshop/reflect/r-lathe");
     expect(await screen.findByText("Nearest match")).toBeVisible();
+    expect(screen.getByText("These statements are leads, not an answer.")).toBeVisible();
     await noViolations();
   });
 

@@ -101,7 +101,7 @@ export const strings = {
       nearest: "Nearest match",
       nothing: "Nothing found",
     },
-    nearest: "Nothing answers the question outright. These statements come closest.",
+    nearest: "These statements are leads, not an answer.",
     nothing:
       "The bank holds nothing about this. Other words may find it; so may a wider scope, or adding what you know.",
     nothingMore: "Other words may find it; so may a wider scope, or adding what you know.",
