@@ -11,6 +11,9 @@
     reason = "a test may panic, print and measure"
 )]
 
+mod corpus;
+mod measure;
 mod memory;
 mod models;
 mod reflect;
+mod scale;

@@ -1,129 +1,173 @@
-//! Recall at 10,000 facts.
+//! Recall at 10,000 memories: each breadth, with the query's vector at hand and with it to be made,
+//! and eight callers at once.
 
+use crate::corpus;
+use crate::measure::{Against, Samples, against, rate};
+use async_trait::async_trait;
 use domain::reflect::Budget;
-use domain::{FactType, MemoryId};
+use embed::{Cached, Embedder, Hash, Kind, Prefixes, Thresholds};
 use engine::memory::search::{self, SearchRequest};
-use std::time::Instant;
-use store::entities::EntityKind;
-use store::memories::{NewMemory, Origin};
-use tests::{Fixture, at};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tests::{Fixture, Setup};
 use tokio_util::sync::CancellationToken;
 
-/// Facts in the bank.
-const FACTS: u64 = 10_000;
+/// Memories in the bank.
+pub(crate) const MEMORIES: usize = 10_000;
 
-/// Words of the corpus; word `n` comes up about as often as 1 in `n`, as words of a language do.
-const WORDS: u64 = 4_000;
+/// Callers at once.
+const CALLERS: usize = 8;
 
-/// A small generator with a fixed seed (SplitMix64), so that every run sees the same bank.
-struct Dice(u64);
+/// Takes the time that the bundled model takes for a query and gives the hashed vector, so that a
+/// bank need not be embedded with the model for an hour before a second of measuring.
+pub(crate) struct AsLongAsTheModel {
+    model: Arc<dyn Embedder>,
+    hash: Hash,
+}
 
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Below `n`, small numbers more often.
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn skewed(&mut self, n: u64) -> u64 {
-        let even = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
-        ((n as f64).powf(even) as u64).saturating_sub(1).min(n - 1)
+impl AsLongAsTheModel {
+    /// With the cache of queries in front that the program has.
+    pub(crate) fn cached() -> Arc<dyn Embedder> {
+        Arc::new(Cached::new(Self { model: tests::bundled(), hash: Hash::new() }))
     }
 }
 
-fn word(n: u64) -> String {
-    const SYLLABLES: [&str; 16] = [
-        "ka", "lo", "mir", "ten", "su", "ra", "vel", "ni", "dor", "pe", "shi", "gan", "tu", "bel",
-        "os", "fy",
-    ];
-    let mut n = n;
-    let mut text = String::new();
-    for _ in 0..3 {
-        text.push_str(SYLLABLES[usize::try_from(n % 16).unwrap()]);
-        n /= 16;
+#[async_trait]
+impl Embedder for AsLongAsTheModel {
+    fn name(&self) -> &str {
+        self.hash.name()
     }
-    text
+
+    fn dim(&self) -> usize {
+        self.hash.dim()
+    }
+
+    fn prefixes(&self) -> &Prefixes {
+        self.hash.prefixes()
+    }
+
+    fn thresholds(&self) -> Thresholds {
+        self.hash.thresholds()
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    async fn embed(
+        &self,
+        texts: &[String],
+        kind: Kind,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Vec<f32>>, embed::Error> {
+        if kind == Kind::Query {
+            self.model.embed(texts, kind, cancel).await?;
+        }
+        self.hash.embed(texts, kind, cancel).await
+    }
 }
 
-fn sentence(dice: &mut Dice, words: usize) -> String {
-    (0..words).map(|_| word(dice.skewed(WORDS))).collect::<Vec<_>>().join(" ")
-}
-
-async fn bank() -> Fixture {
-    let fixture = Fixture::new().await;
-    let id = fixture.bank.clone();
-    let day = at("2024-01-01T00:00:00Z");
+/// A bank of 10,000 memories.
+pub(crate) async fn bank(setup: Setup) -> Fixture {
+    let fixture = Fixture::with(setup).await;
+    corpus::fill(fixture.engine.store(), &fixture.bank, MEMORIES, Hash::vector).await;
     fixture
-        .engine
-        .store()
-        .write("bench", move |tx| {
-            let bank = store::banks::key(tx, &id)?;
-            let mut dice = Dice(7);
-            let mut entities = Vec::new();
-            for n in 0..500_u64 {
-                let name = format!("Name {}", word(n * 7 + 3));
-                let key = format!("{} {n}", name.to_lowercase());
-                let id = format!("entity-{n}");
-                let kind = EntityKind::Regular;
-                entities.push(store::entities::insert(tx, bank, &id, &name, &key, kind, day)?);
-            }
-            for n in 0..FACTS {
-                let text = sentence(&mut dice, 25);
-                let own = (0..3)
-                    .map(|_| entities[usize::try_from(dice.skewed(500)).unwrap()])
-                    .collect::<std::collections::BTreeSet<_>>();
-                let told = day + chrono::Duration::hours(i64::try_from(n * 2).unwrap());
-                let kind = if n % 7 == 0 { FactType::Experience } else { FactType::World };
-                let new = NewMemory {
-                    tags: [format!("tag{}", dice.skewed(50))].into(),
-                    occurred_start: Some(told),
-                    occurred_end: Some(told),
-                    mentioned_at: Some(told),
-                    entities: own.into_iter().collect(),
-                    vector: Some(embed::Hash::vector(&text)),
-                    ..NewMemory::fact(MemoryId(format!("m{n}")), kind, text, Origin::Imported)
-                };
-                store::memories::insert(tx, bank, &new, day)?;
-            }
-            Ok(())
-        })
-        .await
-        .unwrap();
-    fixture.engine.store().tidy().await.unwrap();
-    fixture
+}
+
+fn cached_hash() -> Setup {
+    let embedder: Arc<dyn Embedder> = Arc::new(Cached::new(Hash::new()));
+    Setup { embedder: Some(embedder), ..Setup::default() }
+}
+
+/// Times the questions one by one; gives the mean number of hits.
+async fn time(
+    fixture: &Fixture,
+    questions: &[String],
+    budget: Budget,
+    samples: &mut Samples,
+) -> usize {
+    let none = CancellationToken::new();
+    let mut hits = 0;
+    for question in questions {
+        let request = SearchRequest::new(fixture.bank.clone(), question, budget);
+        let found = samples.time(search::search(&fixture.engine, request, &none)).await.unwrap();
+        hits += found.hits.len();
+    }
+    hits / questions.len()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement"]
-async fn recall_mid_at_ten_thousand_facts() {
-    let fixture = bank().await;
-    let none = CancellationToken::new();
-    let mut dice = Dice(99);
-    let mut queries: Vec<String> = (0..200).map(|_| sentence(&mut dice, 6)).collect();
-    queries.extend((0..20).map(|n| format!("{} in {}", sentence(&mut dice, 4), 2024 + n % 2)));
-    let mut took = Vec::new();
-    let mut hits = 0;
-    for (n, query) in queries.iter().chain(&queries).enumerate() {
-        let request = SearchRequest::new(fixture.bank.clone(), query, Budget::Mid);
-        let start = Instant::now();
-        let found = search::search(&fixture.engine, request, &none).await.unwrap();
-        // The first round warms caches.
-        if n >= queries.len() {
-            took.push(start.elapsed());
-            hits += found.hits.len();
-        }
+async fn recall_with_the_vector_at_hand() {
+    let fixture = bank(cached_hash()).await;
+    let questions = corpus::questions(MEMORIES, 200, 99);
+    time(&fixture, &questions, Budget::High, &mut Samples::default()).await;
+    let none = Against::default();
+    for (budget, word, held) in [
+        (Budget::Low, "low", Against { peer: Some(167.0), ..none }),
+        (Budget::Mid, "mid", against(6.0, 194.0)),
+        (Budget::High, "high", against(12.0, 218.0)),
+    ] {
+        let mut samples = Samples::default();
+        let hits = time(&fixture, &questions, budget, &mut samples).await;
+        samples.report(&format!("recall {word}, 10,000 memories, vector cached"), held);
+        println!("{hits} hits on average");
     }
-    took.sort();
-    println!(
-        "recall mid at {FACTS} facts, {} queries, {} hits on average: p50 {:.1?}, p95 {:.1?}, max {:.1?}",
-        took.len(),
-        hits / took.len(),
-        took[took.len() / 2],
-        took[took.len() * 95 / 100],
-        took[took.len() - 1],
-    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement"]
+async fn recall_with_the_vector_to_be_made() {
+    let embedder = Some(AsLongAsTheModel::cached());
+    let fixture = bank(Setup { embedder, ..Setup::default() }).await;
+    time(&fixture, &corpus::questions(MEMORIES, 20, 5), Budget::High, &mut Samples::default())
+        .await;
+    for (budget, word, seed, held) in [
+        (Budget::Mid, "mid", 6, against(12.0, 194.0)),
+        (Budget::High, "high", 7, against(18.0, 218.0)),
+    ] {
+        let questions = corpus::questions(MEMORIES, 100, seed);
+        let mut samples = Samples::default();
+        time(&fixture, &questions, budget, &mut samples).await;
+        samples.report(&format!("recall {word}, 10,000 memories, vector made"), held);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement"]
+async fn recall_for_eight_callers() {
+    let fixture = Arc::new(bank(cached_hash()).await);
+    let questions = Arc::new(corpus::questions(MEMORIES, 200, 99));
+    time(&fixture, &questions, Budget::High, &mut Samples::default()).await;
+    for (budget, word, peer) in
+        [(Budget::Low, "low", 9.0), (Budget::Mid, "mid", 7.4), (Budget::High, "high", 5.6)]
+    {
+        let start = Instant::now();
+        let mut callers = Vec::new();
+        for caller in 0..CALLERS {
+            let (fixture, questions) = (Arc::clone(&fixture), Arc::clone(&questions));
+            callers.push(tokio::spawn(async move {
+                let mut done = 0;
+                let none = CancellationToken::new();
+                while start.elapsed() < Duration::from_secs(3) {
+                    let question = &questions[(done * CALLERS + caller) % questions.len()];
+                    let request = SearchRequest::new(fixture.bank.clone(), question, budget);
+                    search::search(&fixture.engine, request, &none).await.unwrap();
+                    done += 1;
+                }
+                done
+            }));
+        }
+        let mut done = 0;
+        for caller in callers {
+            done += caller.await.unwrap();
+        }
+        let held = Against { bar: None, peer: Some(peer) };
+        rate(
+            &format!("recall {word}, 10,000 memories, eight callers"),
+            done,
+            start.elapsed(),
+            held,
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! Why models need a refresh, for one or for a whole list by the same rule and in a number of
 //! statements that does not grow with the memories: one for the newest numbers, one for tombstones
-//! of cited memories, one for counts of citations, and one per distinct shape of scope. Stands apart
+//! of cited memories, one for cited memories that are gone, and one per distinct shape of scope. Stands apart
 //! from the models because answers look at it too.
 
 use domain::model::Freshness;
@@ -8,12 +8,18 @@ use domain::scope::Scope;
 use domain::staleness::{CitedState, StalenessInput, TombstoneCause, freshness};
 use domain::trigger::StatedTrigger;
 use std::collections::{BTreeSet, HashMap};
-use store::freshness::Newest;
+use store::freshness::{Newest, Recent};
 use store::models::ModelHead;
-use store::models::provenance::citation_counts;
+use store::models::provenance::missing_citations;
 use store::tag_sets::TagSets;
 use store::tombstones::{Cause, Tombstone};
 use store::{BankKey, ModelKey, ReadTx};
+
+/// Newer memories are counted this far; the number decides nothing (mental-models 5.1).
+pub(crate) const NEWER_CAP: u32 = 100;
+
+/// So many models are looked up one by one; more with all others of their bank.
+const FEW: usize = 32;
 
 /// Tags as a set.
 pub(crate) fn tag_set(tags: &BTreeSet<String>) -> domain::tags::TagSet {
@@ -38,9 +44,18 @@ pub(crate) fn of_all(
     bank: BankKey,
     heads: &[ModelHead],
 ) -> store::Result<HashMap<ModelKey, Freshness>> {
+    of_scopes(tx, bank, heads, &mut Scopes::default())
+}
+
+/// The same, with the look-ups that later counts share.
+pub(crate) fn of_scopes(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    heads: &[ModelHead],
+    scopes: &mut Scopes,
+) -> store::Result<HashMap<ModelKey, Freshness>> {
     let write_seq = store::banks::by_key(tx, bank)?.write_seq;
-    let grounding = Grounding::read(tx, bank)?;
-    let mut scopes = Scopes::default();
+    let grounding = Grounding::read(tx, bank, heads)?;
     let mut found = HashMap::with_capacity(heads.len());
     for head in heads {
         let scope = scope_of(head);
@@ -62,23 +77,56 @@ pub(crate) fn of_all(
 }
 
 /// Newest numbers and tag sets, read at most once for a list.
-#[derive(Default)]
-struct Scopes {
+pub(crate) struct Scopes {
     newest: Option<Newest>,
+    recent: Recent,
     sets: HashMap<String, TagSets>,
 }
 
+impl Default for Scopes {
+    fn default() -> Self {
+        Self { newest: None, recent: Recent::up_to(NEWER_CAP), sets: HashMap::new() }
+    }
+}
+
 impl Scopes {
+    /// The number of the newest memory in a scope.
     fn newest(
         &mut self,
         tx: &ReadTx<'_>,
         bank: BankKey,
         scope: &Scope,
     ) -> store::Result<Option<i64>> {
-        let newest = match &self.newest {
-            Some(newest) => newest,
-            None => self.newest.insert(store::freshness::newest(tx, bank, None)?),
-        };
+        let all = domain::FactType::ALL;
+        let types = scope.fact_types.as_deref().unwrap_or(&all);
+        let (newest, sets, _) = self.read(tx, bank, scope)?;
+        Ok(newest.within(types, sets))
+    }
+
+    /// How many memories of a scope are newer than a number, counted up to [`NEWER_CAP`].
+    pub(crate) fn count_newer(
+        &mut self,
+        tx: &ReadTx<'_>,
+        bank: BankKey,
+        scope: &Scope,
+        seen: i64,
+    ) -> store::Result<u32> {
+        let all = domain::FactType::ALL;
+        let types = scope.fact_types.as_deref().unwrap_or(&all);
+        let (newest, sets, recent) = self.read(tx, bank, scope)?;
+        newest.count_newer(tx, bank, (types, sets), seen, recent)
+    }
+
+    fn read(
+        &mut self,
+        tx: &ReadTx<'_>,
+        bank: BankKey,
+        scope: &Scope,
+    ) -> store::Result<(&Newest, &TagSets, &mut Recent)> {
+        if self.newest.is_none() {
+            self.newest = Some(store::freshness::newest(tx, bank, None)?);
+        }
+        let newest = self.newest.get_or_insert_default();
         let shape = serde_json::json!([scope.tags, scope.tags_match, scope.tag_groups]).to_string();
         let sets = match self.sets.entry(shape) {
             std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
@@ -87,26 +135,26 @@ impl Scopes {
                 new.insert(store::tag_sets::matching(tx, bank, keeps)?)
             }
         };
-        let all = domain::FactType::ALL;
-        let types = scope.fact_types.as_deref().unwrap_or(&all);
-        Ok(newest.within(types, sets))
+        Ok((newest, sets, &mut self.recent))
     }
 }
 
 /// What became of the citations of all models of a bank.
 struct Grounding {
     tombstones: HashMap<ModelKey, Vec<Tombstone>>,
-    /// By model: citations, and of these the ones whose memory is nowhere.
-    counts: HashMap<ModelKey, (u32, u32)>,
+    /// Models that cite memories which are nowhere, with whether they cite others too.
+    missing: HashMap<ModelKey, bool>,
     /// Tags and type of re-scoped memories now.
     now: HashMap<String, (domain::tags::TagSet, domain::FactType)>,
 }
 
 impl Grounding {
-    fn read(tx: &ReadTx<'_>, bank: BankKey) -> store::Result<Self> {
+    fn read(tx: &ReadTx<'_>, bank: BankKey, heads: &[ModelHead]) -> store::Result<Self> {
+        let keys: Vec<ModelKey> = heads.iter().map(|head| head.key).collect();
+        let only = (keys.len() <= FEW).then_some(keys.as_slice());
         let mut tombstones: HashMap<ModelKey, Vec<Tombstone>> = HashMap::new();
         let mut moved = Vec::new();
-        for (model, tombstone) in store::tombstones::cited(tx, bank)? {
+        for (model, tombstone) in store::tombstones::cited(tx, bank, only)? {
             if tombstone.cause == Cause::Rescoped {
                 moved.push(tombstone.memory.clone());
             }
@@ -118,24 +166,22 @@ impl Grounding {
                 now.insert(memory.id.0, (tag_set(&memory.tags), memory.fact_type));
             }
         }
-        let counts = citation_counts(tx, bank)?;
-        let counts = counts.into_iter().map(|(key, all, gone)| (key, (all, gone))).collect();
-        Ok(Self { tombstones, counts, now })
+        let missing = missing_citations(tx, bank, only)?.into_iter().collect();
+        Ok(Self { tombstones, missing, now })
     }
 
     fn is_retracted(&self, model: ModelKey, scope: &Scope) -> bool {
-        let (all, missing) = self.counts.get(&model).copied().unwrap_or_default();
         let mut states = Vec::new();
         for tombstone in self.tombstones.get(&model).into_iter().flatten() {
             if !is_harmless(tombstone, scope, &self.now) {
                 states.push(CitedState::Withdrawn);
             }
         }
-        if missing > 0 {
+        if let Some(finds_others) = self.missing.get(&model) {
             states.push(CitedState::Missing);
-        }
-        if all > missing {
-            states.push(CitedState::Found);
+            if *finds_others {
+                states.push(CitedState::Found);
+            }
         }
         domain::staleness::grounding_retracted(&states)
     }

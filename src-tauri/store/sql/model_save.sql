@@ -26,5 +26,6 @@ UPDATE mental_model SET
     last_run = ?26,
     carry_over = ?27,
     guidance = ?28,
-    updated_at = ?29
+    updated_at = ?29,
+    document_tokens = ?30
 WHERE id = ?1

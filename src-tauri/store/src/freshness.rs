@@ -2,6 +2,7 @@
 //! What makes a document stale is decided elsewhere, from these numbers.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use domain::time::from_millis;
 use domain::{FactType, Instant};
@@ -29,6 +30,68 @@ impl Newest {
             .filter(|((fact_type, set), _)| types.contains(fact_type) && sets.admits(*set))
             .map(|(_, seq)| *seq)
             .max()
+    }
+
+    /// How many memories of some types and tag sets were written after a sequence number, counted
+    /// up to `cap`. `recent` keeps what was read for one scope for the next.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn count_newer(
+        &self,
+        tx: &ReadTx<'_>,
+        bank: BankKey,
+        (types, sets): (&[FactType], &TagSets),
+        seq: i64,
+        recent: &mut Recent,
+    ) -> Result<u32> {
+        let mut count = 0;
+        for ((fact_type, set), newest) in &self.by_set {
+            if *newest <= seq || !types.contains(fact_type) || !sets.admits(*set) {
+                continue;
+            }
+            let seqs = recent.of_set(tx, bank, (*fact_type, *set))?;
+            let newer = seqs.partition_point(|known| *known > seq);
+            count += u32::try_from(newer).unwrap_or(u32::MAX);
+            if count >= recent.cap {
+                return Ok(recent.cap);
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// The newest few sequence numbers of each (type, tag set) that was asked for, newest first. Enough
+/// to count newer memories up to a cap for any number of models.
+#[derive(Debug)]
+pub struct Recent {
+    cap: u32,
+    by_set: HashMap<(FactType, TagSetKey), Vec<i64>>,
+}
+
+impl Recent {
+    /// For counts up to `cap`.
+    #[must_use]
+    pub fn up_to(cap: u32) -> Self {
+        Self { cap, by_set: HashMap::new() }
+    }
+
+    fn of_set(
+        &mut self,
+        tx: &ReadTx<'_>,
+        bank: BankKey,
+        slot: (FactType, TagSetKey),
+    ) -> Result<&[i64]> {
+        match self.by_set.entry(slot) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(free) => Ok(free.insert(tx.list(
+                "SELECT change_seq FROM memory INDEXED BY m_scope
+                 WHERE bank_id = ?1 AND state = 0 AND fact_type = ?2 AND tag_set_id = ?3
+                 ORDER BY change_seq DESC LIMIT ?4",
+                (bank, slot.0.code(), slot.1, self.cap),
+                |r| r.get(0),
+            )?)),
+        }
     }
 }
 

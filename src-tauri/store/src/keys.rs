@@ -2,6 +2,9 @@
 //! sees the text ids of `domain::id`. Each is its own type, so that a bank's key cannot be passed
 //! where a memory's is wanted.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
 macro_rules! keys {
@@ -49,4 +52,32 @@ keys! {
     EndpointKey,
     /// Key of an embedder; names its vector tables.
     EmbedderKey,
+}
+
+/// A map by memory. Keys are small numbers given out by the file, so they need no defence against
+/// chosen collisions, and a search makes tens of thousands of look-ups.
+pub(crate) type KeyMap<V> = HashMap<MemoryKey, V, BuildHasherDefault<KeyHasher>>;
+
+/// Spreads one number by a multiplication with 2^64 ÷ the golden ratio (Knuth, volume 3, 6.4).
+#[derive(Debug, Default)]
+pub(crate) struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0 ^ n).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
+    }
+
+    fn write_i64(&mut self, n: i64) {
+        self.write_u64(n.cast_unsigned());
+    }
 }

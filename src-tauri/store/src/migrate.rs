@@ -16,6 +16,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0001_start.sql"),
     include_str!("../migrations/0002_version_details.sql"),
     include_str!("../migrations/0003_observation_review.sql"),
+    include_str!("../migrations/0004_token_count.sql"),
 ];
 
 /// How many copies taken before migrations are kept.
@@ -99,6 +100,29 @@ mod tests {
         );
         let reason: String = conn.query_row("SELECT reason FROM backup", [], |r| r.get(0)).unwrap();
         assert_eq!(reason, "migration");
+    }
+
+    #[test]
+    fn sizes_of_documents_are_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut conn = Connection::open(folder.path().join("a.db")).unwrap();
+        run_steps(&mut conn, folder.path(), from_millis(1), &STEPS[..1]).unwrap();
+        conn.execute_batch(
+            "INSERT INTO bank (id, uid, name, created_at, updated_at) VALUES (1, 'b', 'B', 1, 1);
+             INSERT INTO tag_set (id, bank_id, canon, n) VALUES (1, 1, '[]', 0);
+             INSERT INTO mental_model (bank_id, uid, name, source_query, structure, tags,
+                 tag_set_id, trigger, review, created_at, updated_at, reflect_response)
+             VALUES (1, 'm', 'M', 'q', '{}', '[]', 1, '{}', 'auto', 1, 1,
+                 '{\"document_tokens\": 9}'),
+                (1, 'n', 'N', 'q', '{}', '[]', 1, '{}', 'auto', 1, 1, NULL);",
+        )
+        .unwrap();
+        run_steps(&mut conn, folder.path(), from_millis(2), STEPS).unwrap();
+        let mut statement =
+            conn.prepare("SELECT document_tokens FROM mental_model ORDER BY uid").unwrap();
+        let sizes: Vec<Option<i64>> =
+            statement.query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(sizes, [Some(9), None]);
     }
 
     #[test]

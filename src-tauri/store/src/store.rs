@@ -37,13 +37,16 @@ pub struct Options {
     /// Largest number of pages the file may have; beyond it writes fail as on a full disk. For
     /// tests of that case.
     pub max_pages: Option<u32>,
+    /// Bytes up to which the vectors of a bank are held in memory as they are; those of a larger
+    /// bank take a quarter and are a little off.
+    pub whole_vectors: usize,
 }
 
 impl Options {
-    /// The usual: three readers, no limit.
+    /// The usual: three readers, no limit, 100,000 vectors of 384 numbers as they are.
     #[must_use]
     pub fn at(now: Instant) -> Self {
-        Self { now, readers: 3, max_pages: None }
+        Self { now, readers: 3, max_pages: None, whole_vectors: 160 << 20 }
     }
 }
 
@@ -123,7 +126,7 @@ impl Store {
         let shared = Arc::new(Shared {
             hook: Mutex::default(),
             notices: broadcast::Sender::new(NOTICES),
-            matrices: Matrices::default(),
+            matrices: Matrices::new(options.whole_vectors),
         });
         Ok(Self {
             inner: Arc::new(Inner {

@@ -129,19 +129,32 @@ pub fn of_memories(
     )
 }
 
-/// The tombstones of memories that the published documents of a bank cite, with the model each
-/// concerns: one statement for all models of a list.
-pub fn cited(tx: &ReadTx<'_>, bank: BankKey) -> Result<Vec<(ModelKey, Tombstone)>> {
+/// The tombstones of memories that the published documents of a bank (or those of `only`) cite, with
+/// the model each concerns: one statement for all models of a list.
+pub fn cited(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    only: Option<&[ModelKey]>,
+) -> Result<Vec<(ModelKey, Tombstone)>> {
+    let from = match only {
+        None => "tombstone t JOIN model_citation c ON c.memory_uid = t.memory_uid",
+        Some(_) => {
+            "json_each(?2) j CROSS JOIN model_citation c ON c.model_id = j.value
+             CROSS JOIN tombstone t ON t.memory_uid = c.memory_uid"
+        }
+    };
+    let only = only.map_or_else(String::new, |keys| row::id_list(keys.iter().map(|key| key.0)));
     tx.list(
-        "SELECT t.seq, t.memory_uid, t.fact_type, t.tag_set_id, s.canon, t.text, t.cause,
-                t.successor_document_id, t.at, c.model_id
-         FROM tombstone t
-         JOIN model_citation c ON c.memory_uid = t.memory_uid
-         JOIN mental_model m ON m.id = c.model_id AND m.bank_id = t.bank_id
-         JOIN tag_set s ON s.id = t.tag_set_id
-         WHERE t.bank_id = ?1
-         ORDER BY c.model_id, t.seq",
-        [bank],
+        &format!(
+            "SELECT t.seq, t.memory_uid, t.fact_type, t.tag_set_id, s.canon, t.text, t.cause,
+                    t.successor_document_id, t.at, c.model_id
+             FROM {from}
+             JOIN mental_model m ON m.id = c.model_id AND m.bank_id = t.bank_id
+             JOIN tag_set s ON s.id = t.tag_set_id
+             WHERE t.bank_id = ?1 AND ?2 IS NOT NULL
+             ORDER BY c.model_id, t.seq"
+        ),
+        (bank, only),
         |r| Ok((r.get(9)?, read(r)?)),
     )
 }

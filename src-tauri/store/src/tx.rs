@@ -4,30 +4,54 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use domain::time::{from_millis, to_millis};
 use domain::{BankId, CacheTag, Instant};
 use rusqlite::{CachedStatement, Connection, Params, Row};
 
 use crate::error::{Error, Find as _, Result, Thing};
-use crate::keys::BankKey;
+use crate::keys::{BankKey, EmbedderKey};
 use crate::notice::Collector;
-use crate::search::matrix::Matrices;
+use crate::search::matrix::{Matrices, Matrix};
 
 /// A snapshot: every read inside it sees the same state of the file.
 pub struct ReadTx<'c> {
     conn: &'c Connection,
     matrices: Option<&'c Matrices>,
+    used: RefCell<Option<Used>>,
 }
+
+/// The copy of vectors that a snapshot looked up last; a search asks for it in each of its ways.
+type Used = ((BankKey, EmbedderKey), Option<Arc<Matrix>>);
 
 impl<'c> ReadTx<'c> {
     pub(crate) fn new(conn: &'c Connection, matrices: &'c Matrices) -> Self {
-        Self { conn, matrices: Some(matrices) }
+        Self { conn, matrices: Some(matrices), used: RefCell::default() }
     }
 
     /// The vectors in memory. None inside a write, whose own changes no copy knows.
     pub(crate) fn matrices(&self) -> Option<&'c Matrices> {
         self.matrices
+    }
+
+    /// What was found for a bank and an embedder before in this snapshot.
+    pub(crate) fn matrix_used(&self, of: (BankKey, EmbedderKey)) -> Option<Option<Arc<Matrix>>> {
+        self.used.borrow().as_ref().filter(|(slot, _)| *slot == of).map(|(_, found)| found.clone())
+    }
+
+    /// The same for a bank, whichever the embedder.
+    pub(crate) fn matrix_of(&self, bank: BankKey) -> Option<Option<Arc<Matrix>>> {
+        self.used
+            .borrow()
+            .as_ref()
+            .filter(|(slot, _)| slot.0 == bank)
+            .map(|(_, found)| found.clone())
+    }
+
+    /// Keeps what was found for the rest of the snapshot.
+    pub(crate) fn use_matrix(&self, of: (BankKey, EmbedderKey), found: Option<Arc<Matrix>>) {
+        *self.used.borrow_mut() = Some((of, found));
     }
 
     pub(crate) fn conn(&self) -> &'c Connection {
@@ -105,7 +129,8 @@ impl<'c> Deref for WriteTx<'c> {
 
 impl<'c> WriteTx<'c> {
     pub(crate) fn new(conn: &'c Connection) -> Self {
-        Self { read: ReadTx { conn, matrices: None }, pending: RefCell::default() }
+        let read = ReadTx { conn, matrices: None, used: RefCell::default() };
+        Self { read, pending: RefCell::default() }
     }
 
     pub(crate) fn into_news(self) -> Collector {

@@ -33,8 +33,8 @@ use crate::view::refresh::{DryRunView, KeptDryRun, RefreshRunView};
 use crate::{Engine, Result};
 use domain::{BankId, Json, ModelId, RunId};
 
-/// Models that a list shows.
-const LISTED: u32 = 1000;
+/// Models that a list shows at most.
+const LISTED: u32 = 20_000;
 
 /// All models of a bank, the most recently refreshed first.
 ///

@@ -4,6 +4,7 @@
 use super::loaded::{Loaded, search_scope};
 use super::publish::tokens;
 use crate::fresh;
+pub(super) use crate::fresh::NEWER_CAP;
 use crate::report::Report;
 use crate::view::model::{
     EvidenceItem, LastRun, ModelDetail, ModelRow, ModelState, OpenProposal, ReviewMode, RunWarning,
@@ -13,6 +14,7 @@ use domain::model::{Citation, Freshness};
 use domain::schedule::needs_attention;
 use domain::staleness::RefreshReason;
 use domain::{Instant, Json, MemoryId, ModelId, model};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use store::models::{ModelHead, Review};
 use store::operations::{
@@ -21,8 +23,6 @@ use store::operations::{
 use store::proposals::{ProposalHead, ProposalState};
 use store::{BankKey, ModelKey, ReadTx, memories, proposals};
 
-/// Newer memories are counted this far; the number decides nothing.
-pub(super) const NEWER_CAP: u32 = 100;
 /// Newer memories shown in a detail.
 const NEWER_SHOWN: u32 = 20;
 /// Coming runs that a screen shows of a schedule (mental-models 3.1).
@@ -33,6 +33,7 @@ pub(super) struct Around {
     fresh: HashMap<ModelKey, Freshness>,
     queued: HashMap<ModelId, Vec<Operation>>,
     waiting: HashMap<ModelKey, (ProposalHead, u32)>,
+    scopes: RefCell<fresh::Scopes>,
     now: Instant,
 }
 
@@ -64,7 +65,9 @@ impl Around {
                 (head.model, (head, n))
             })
             .collect();
-        Ok(Self { fresh: fresh::of_all(tx, bank, heads)?, queued, waiting, now })
+        let mut scopes = fresh::Scopes::default();
+        let fresh = fresh::of_scopes(tx, bank, heads, &mut scopes)?;
+        Ok(Self { fresh, queued, waiting, scopes: RefCell::new(scopes), now })
     }
 
     /// Where a model stands: the first word that fits, from the most urgent on.
@@ -103,6 +106,12 @@ impl Around {
         (state, parked)
     }
 
+    /// Memories in scope that the document has not seen, up to [`NEWER_CAP`].
+    fn count_newer(&self, tx: &ReadTx<'_>, bank: BankKey, head: &ModelHead) -> store::Result<u32> {
+        let seen = head.last_memory_seen_seq.unwrap_or(0);
+        self.scopes.borrow_mut().count_newer(tx, bank, &fresh::scope_of(head), seen)
+    }
+
     /// The row of a model.
     pub(super) fn row(
         &self,
@@ -115,7 +124,7 @@ impl Around {
         let fresh = self.fresh.get(&head.key);
         let reasons = fresh.map(|fresh| fresh.refresh_reasons.clone()).unwrap_or_default();
         let is_behind = reasons.contains(&RefreshReason::ScopeChanged);
-        let newer = if is_behind { Some(count_newer(tx, bank, head)?) } else { None };
+        let newer = if is_behind { Some(self.count_newer(tx, bank, head)?) } else { None };
         let trigger = domain::trigger::StatedTrigger::from_stored(&head.trigger).0.effective();
         let queued = self.queued.get(&head.id).map(Vec::as_slice).unwrap_or_default();
         let next = |cron: Option<&str>| next_runs(cron, self.now, 1).pop();
@@ -161,13 +170,6 @@ impl Around {
     }
 }
 
-/// Memories in scope that the document has not seen, up to [`NEWER_CAP`].
-fn count_newer(tx: &ReadTx<'_>, bank: BankKey, head: &ModelHead) -> store::Result<u32> {
-    let scope = search_scope(tx, bank, &fresh::scope_of(head))?;
-    let seen = head.last_memory_seen_seq.unwrap_or(0);
-    store::freshness::count_newer(tx, &scope, seen, NEWER_CAP)
-}
-
 /// The next runs of a schedule; none of one that cannot be read.
 fn next_runs(cron: Option<&str>, now: Instant, count: usize) -> Vec<Instant> {
     let cron = cron.and_then(|text| Cron::parse(text).ok());
@@ -207,7 +209,7 @@ pub(super) fn detail(
     row.document_tokens = tokens(&loaded.row.content);
     // A list leaves this out for models that were never refreshed: each would cost a count.
     if row.newer.is_none() && around.fresh.get(&head.key).is_some_and(|fresh| fresh.is_stale) {
-        row.newer = Some(count_newer(tx, bank, head)?);
+        row.newer = Some(around.count_newer(tx, bank, head)?);
     }
     let cited: Vec<Citation> = loaded
         .evidence

@@ -2,6 +2,7 @@
 //! in use has them; one out of use has none.
 
 use domain::time::from_millis;
+use domain::tokens::{Cl100k, TokenCounter as _};
 use domain::{FactType, Instant};
 
 use crate::embedders::{self, Embedder};
@@ -19,8 +20,13 @@ pub(crate) struct Indexed<'a> {
     pub(crate) occurred: [Option<Instant>; 2],
 }
 
-/// Writes the text rows. Entities must be attached before, as their names are part of them.
+/// Writes the text rows and the size of the text. Entities must be attached before, as their names
+/// are part of the rows.
 pub(crate) fn put_text(tx: &WriteTx<'_>, memory: &Indexed<'_>) -> Result<()> {
+    tx.run(
+        "UPDATE memory SET token_count = ?2 WHERE id = ?1",
+        (memory.key, Cl100k.count(memory.text)),
+    )?;
     let signals = signals(tx, memory)?;
     tx.run(
         "INSERT INTO fts_memory (rowid, text, context, signals) VALUES (?1, ?2, ?3, ?4)",

@@ -13,6 +13,7 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use domain::tokens::{Cl100k, TokenCounter as _};
 use domain::{DocumentId, FactType, Instant, MemoryId};
 use rusqlite::Row;
 use serde_json::Value;
@@ -142,6 +143,8 @@ pub struct Memory {
     pub needs_review: bool,
     /// Its number in the order of its bank's writes.
     pub change_seq: i64,
+    /// Tokens of its text.
+    pub tokens: u32,
 }
 
 const SELECT: &str = "SELECT m.id, m.uid, m.bank_id, m.fact_type, m.state, m.text, m.context, \
@@ -149,20 +152,23 @@ const SELECT: &str = "SELECT m.id, m.uid, m.bank_id, m.fact_type, m.state, m.tex
     c.idx, m.origin, m.occurred_start, m.occurred_end, m.mentioned_at, m.event_at, m.created_at, \
     m.updated_at, m.edited_at, m.invalidated_at, m.invalidation_reason, m.proof_count, m.scopes, \
     m.consolidated_at, m.consolidation_failed_at, m.consolidation_error, m.change_seq, \
-    m.needs_review";
+    m.needs_review, m.token_count";
 
 const JOINS: &str = "JOIN tag_set s ON s.id = m.tag_set_id \
     LEFT JOIN document d ON d.id = m.document_id \
     LEFT JOIN chunk c ON c.id = m.chunk_id";
 
 fn read(r: &Row<'_>) -> rusqlite::Result<Memory> {
+    let text: String = r.get(5)?;
+    let tokens: Option<u32> = r.get(33)?;
     Ok(Memory {
+        tokens: tokens.unwrap_or_else(|| Cl100k.count(&text)),
         key: r.get(0)?,
         id: MemoryId(r.get(1)?),
         bank: r.get(2)?,
         fact_type: fact_type(r, 3)?,
         state: if r.get::<_, i64>(4)? == 0 { State::Valid } else { State::Invalidated },
-        text: r.get(5)?,
+        text,
         context: r.get(6)?,
         parts: row::json_opt(r, 7)?,
         metadata: row::parsed(r, 8)?,

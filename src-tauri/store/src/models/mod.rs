@@ -138,7 +138,7 @@ const HEAD: &str = "m.id, m.bank_id, m.uid, m.name, m.source_query, m.tags, m.ta
     m.last_full_cron_fire_at, m.paused_until, \
     (SELECT p.uid FROM proposal p WHERE p.model_id = m.id \
        AND p.state IN ('open', 'in_review', 'conflicted')), \
-    json_extract(m.reflect_response, '$.document_tokens')";
+    m.document_tokens";
 
 const BODY: &str =
     "m.content, m.structure, m.reflect_response, m.last_run, m.carry_over, m.guidance";
@@ -336,7 +336,8 @@ pub fn lift_pauses(tx: &WriteTx<'_>) -> Result<usize> {
 }
 
 /// Writes a model that was read in this transaction and changed: every field but id, bank,
-/// `created_at`, `carry_over_count` and `open_proposal`; `tag_set` follows `tags`. Search text
+/// `created_at`, `carry_over_count` and `open_proposal`; `tag_set` follows `tags`, `document_tokens`
+/// the evidence. Search text
 /// follows name and content; the vector does not (see [`put_vector`]).
 ///
 /// # Errors
@@ -383,6 +384,7 @@ pub fn save(tx: &WriteTx<'_>, model: &Model, expected: u32, now: Instant) -> Res
             row::text(&model.carry_over)?,
             row::text(&model.guidance)?,
             to_millis(now),
+            model.reflect_response.as_ref().and_then(|said| said.get("document_tokens")?.as_i64()),
         ],
     )?;
     if name != head.name || content != model.content {

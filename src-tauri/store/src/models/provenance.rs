@@ -72,17 +72,31 @@ pub fn citing(tx: &ReadTx<'_>, bank: BankKey, memory: &MemoryId) -> Result<Vec<M
     )
 }
 
-/// For each model of a bank, how many memories it cites and how many of those are nowhere in the
-/// file: models that cite nothing are left out. One statement for a whole list.
-pub fn citation_counts(tx: &ReadTx<'_>, bank: BankKey) -> Result<Vec<(ModelKey, u32, u32)>> {
+/// The models of a bank (or those of `only`) that cite memories which are nowhere in it, with whether
+/// they cite any that is there. One statement for a whole list, along the index of cited memories:
+/// nearly all are there, and the order of the index keeps looking them up cheap.
+pub fn missing_citations(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    only: Option<&[ModelKey]>,
+) -> Result<Vec<(ModelKey, bool)>> {
+    let from = match only {
+        None => "/* whole file */ model_citation c INDEXED BY model_citation_memory WHERE",
+        Some(_) => "json_each(?2) j CROSS JOIN model_citation c ON c.model_id = j.value WHERE",
+    };
+    let only = only.map_or_else(String::new, |keys| row::id_list(keys.iter().map(|key| key.0)));
     tx.list(
-        "SELECT c.model_id, count(*),
-                sum(NOT EXISTS (SELECT 1 FROM memory x
-                                WHERE x.uid = c.memory_uid AND x.bank_id = m.bank_id))
-         FROM mental_model m JOIN model_citation c ON c.model_id = m.id
-         WHERE m.bank_id = ?1 GROUP BY c.model_id ORDER BY c.model_id",
-        [bank],
-        |r| Ok((r.get(0)?, row::count(r, 1)?, row::count(r, 2)?)),
+        &format!(
+            "SELECT gone.model_id, EXISTS (
+                    SELECT 1 FROM model_citation c JOIN memory x ON x.uid = c.memory_uid
+                    WHERE c.model_id = gone.model_id AND x.bank_id = ?1)
+             FROM (SELECT DISTINCT c.model_id FROM {from} ?2 IS NOT NULL AND NOT EXISTS (
+                       SELECT 1 FROM memory x WHERE x.uid = c.memory_uid AND x.bank_id = ?1)) gone
+             CROSS JOIN mental_model m ON m.id = gone.model_id
+             WHERE m.bank_id = ?1"
+        ),
+        (bank, only),
+        |r| Ok((r.get(0)?, r.get(1)?)),
     )
 }
 

@@ -2,13 +2,14 @@
 //! cause. The rules of the scores are memory.md's (12.4): tanh of half the shared entities, the best
 //! weight of each stored tie, added up.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::FactType;
 
-use super::{Clause, Hit, Scope, best_first, matrix};
+use super::admit::Best;
+use super::{Clause, Hit, Scope, matrix};
 use crate::error::Result;
-use crate::keys::{EntityKey, MemoryKey};
+use crate::keys::{EntityKey, KeyMap, MemoryKey};
 use crate::links::{self, LinkKind};
 use crate::memories;
 use crate::row;
@@ -46,7 +47,7 @@ pub fn expand(
     if seeds.is_empty() || scope.is_empty() || !scope.types.contains(&fact_type) {
         return Ok(found);
     }
-    let mut scores: HashMap<MemoryKey, f64> = HashMap::new();
+    let mut scores: KeyMap<f64> = KeyMap::default();
     let scope = scope.only(fact_type);
     for (key, shared) in by_entities(tx, &scope, fact_type, seeds, expired, &mut found)? {
         *scores.entry(key).or_default() += (0.5 * f64::from(shared)).tanh();
@@ -63,9 +64,11 @@ pub fn expand(
     for seed in seeds {
         scores.remove(seed);
     }
-    found.hits = scores.into_iter().map(|(key, score)| Hit { key, fact_type, score }).collect();
-    found.hits.sort_unstable_by(best_first);
-    found.hits.truncate(limit);
+    let mut best = Best::new(fact_type, limit, f64::NEG_INFINITY);
+    for (key, score) in scores {
+        best.offer(key, score);
+    }
+    found.hits = best.into_hits();
     Ok(found)
 }
 
@@ -78,7 +81,7 @@ fn by_entities(
     seeds: &[MemoryKey],
     expired: &dyn Fn() -> bool,
     found: &mut Expansion,
-) -> Result<HashMap<MemoryKey, u32>> {
+) -> Result<KeyMap<u32>> {
     if fact_type != FactType::Observation {
         let entities = entities_of(tx, scope, seeds, found)?;
         return sharing(tx, scope, &entities, expired, found);
@@ -88,9 +91,14 @@ fn by_entities(
     let entities = entities_of(tx, scope, &sources, found)?;
     let facts =
         Scope { types: vec![FactType::World, FactType::Experience], ..Scope::all(scope.bank) };
-    let connected: Vec<MemoryKey> =
-        sharing(tx, &facts, &entities, expired, found)?.into_keys().collect();
-    let mut shared: HashMap<MemoryKey, u32> = HashMap::new();
+    let connected = sharing(tx, &facts, &entities, expired, found)?;
+    if let Some(judge) = matrix::judge(tx, scope)? {
+        let mut shared = judge.ties().folded(tx, connected.into_keys())?;
+        shared.retain(|key, _| judge.admits(*key).is_some());
+        return Ok(shared);
+    }
+    let connected: Vec<MemoryKey> = connected.into_keys().collect();
+    let mut shared: KeyMap<u32> = KeyMap::default();
     for (_, observation) in memories::observations_of(tx, &connected)? {
         *shared.entry(observation).or_default() += 1;
     }
@@ -114,13 +122,22 @@ fn entities_of(
     )?;
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "row counts")]
     let hub = ((size as f64 * HUB_SHARE) as i64).max(HUB_FLOOR);
-    let rows: Vec<(EntityKey, i64, String)> = tx.list(
-        "SELECT DISTINCT e.id, e.mention_count, e.canonical FROM json_each(?1) j
-         JOIN memory_entity me ON me.memory_id = j.value
-         JOIN entity e ON e.id = me.entity_id ORDER BY e.id",
-        [row::id_list(facts.iter().map(|k| k.0))],
-        |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)),
-    )?;
+    let read = |r: &rusqlite::Row<'_>| Ok((r.get(0)?, r.get(1)?, r.get(2)?));
+    let rows: Vec<(EntityKey, i64, String)> = match matrix::judge(tx, scope)? {
+        Some(judge) => tx.list(
+            "SELECT e.id, e.mention_count, e.canonical
+             FROM json_each(?1) j CROSS JOIN entity e ON e.id = j.value",
+            [row::id_list(judge.ties().mentioned(tx, facts)?.iter().map(|k| k.0))],
+            read,
+        )?,
+        None => tx.list(
+            "SELECT DISTINCT e.id, e.mention_count, e.canonical FROM json_each(?1) j
+             JOIN memory_entity me ON me.memory_id = j.value
+             JOIN entity e ON e.id = me.entity_id ORDER BY e.id",
+            [row::id_list(facts.iter().map(|k| k.0))],
+            read,
+        )?,
+    };
     let (hubs, plain): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(_, n, _)| *n > hub);
     if plain.is_empty() {
         return Ok(hubs.into_iter().map(|(key, ..)| key).collect());
@@ -136,27 +153,18 @@ fn sharing(
     entities: &[EntityKey],
     expired: &dyn Fn() -> bool,
     found: &mut Expansion,
-) -> Result<HashMap<MemoryKey, u32>> {
-    let mut shared: HashMap<MemoryKey, u32> = HashMap::new();
+) -> Result<KeyMap<u32>> {
+    let mut shared: KeyMap<u32> = KeyMap::default();
     if let Some(judge) = matrix::judge(tx, scope)? {
-        let mut statement = tx.prepare(
-            "SELECT memory_id FROM memory_entity WHERE entity_id = ?1 ORDER BY memory_id DESC",
-        )?;
         for entity in entities {
             if expired() {
                 found.expired = true;
                 break;
             }
-            let mut rows = statement.query([entity])?;
-            let mut taken = 0;
-            while taken < PER_ENTITY
-                && let Some(r) = rows.next()?
-            {
-                let key = r.get(0)?;
-                if judge.admits(key).is_some() {
-                    *shared.entry(key).or_default() += 1;
-                    taken += 1;
-                }
+            let all = judge.ties().mentioning(tx, *entity)?;
+            let admitted = all.iter().filter(|key| judge.admits(**key).is_some());
+            for key in admitted.take(PER_ENTITY) {
+                *shared.entry(*key).or_default() += 1;
             }
         }
         return Ok(shared);

@@ -6,28 +6,30 @@
 //! Measured on 10,000 memories of 384 numbers (`tests/speed.rs`): three vec0 scans with 300
 //! neighbours each take some thirty times as long as one pass here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::FactType;
-use domain::time::to_millis;
-
-use super::{Hit, Scope, best_first};
+use super::admit::{Admission, Best, slot};
+use super::block::{Block, Places, ROWS, Traits, Width};
+use super::ties::Ties;
+use super::{Hit, Scope};
 use crate::embedders::{Embedder, floats};
 use crate::error::Result;
-use crate::keys::{BankKey, EmbedderKey, MemoryKey, TagSetKey};
-use crate::row;
-use crate::tag_sets::TagSets;
+use crate::keys::{BankKey, EmbedderKey, MemoryKey};
 use crate::tx::ReadTx;
+use domain::FactType;
 
-/// Most vectors held, over all banks: 150 MB of 384 numbers each.
-const MAX_ROWS: usize = 100_000;
+/// Most bytes held, over all banks.
+const MAX_BYTES: usize = 1 << 30;
 /// Counter of vector writes that no sequence number tells of (backfills).
 pub(crate) const BACKFILLS: &str = "vector_backfills";
 
 /// The copies in memory, shared by all readers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Matrices {
+    /// Most bytes of a bank whose vectors are held as they are. Of a larger one each number is held
+    /// as one byte.
+    most_whole: usize,
     held: Mutex<HashMap<(BankKey, EmbedderKey), Arc<Matrix>>>,
 }
 
@@ -38,30 +40,21 @@ struct Stamp {
     bank: (String, i64),
     write_seq: i64,
     backfills: i64,
+    /// Memories in use.
+    size: usize,
 }
 
-/// What a scope asks about a memory.
-#[derive(Debug, Clone, Copy)]
-struct Traits {
-    key: MemoryKey,
-    fact_type: FactType,
-    tag_set: TagSetKey,
-    change_seq: i64,
-    updated_at: i64,
-    occurred: [Option<i64>; 2],
-    mentioned_at: Option<i64>,
-}
-
-/// The vectors of one bank and embedder, of unit length, row by row.
+/// The memories in use of one bank, with their vectors of one embedder scaled to length 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Matrix {
     stamp: Stamp,
     dim: usize,
-    /// Every memory in use, those without a vector included.
-    traits: HashMap<MemoryKey, Traits>,
-    rows: Vec<Traits>,
-    numbers: Vec<f32>,
-    places: HashMap<MemoryKey, usize>,
+    width: Width,
+    /// Shared with the copy before, block by block, as long as nothing in a block changes.
+    blocks: Vec<Arc<Block>>,
+    places: Places,
+    len: usize,
+    ties: Ties,
 }
 
 /// The copy that fits the snapshot, taken or brought up to date if needed. None when the bank is
@@ -72,63 +65,88 @@ pub(crate) fn of_bank(
     embedder: &Embedder,
 ) -> Result<Option<Arc<Matrix>>> {
     let Some(matrices) = tx.matrices() else { return Ok(None) };
-    let Some(stamp) = stamp(tx, bank)? else { return Ok(None) };
     let slot = (bank, embedder.key);
-    let known = matrices.lock().get(&slot).cloned();
-    if let Some(known) = &known {
-        if known.stamp == stamp {
-            return Ok(Some(Arc::clone(known)));
-        }
-        if known.stamp.bank == stamp.bank && known.stamp.write_seq > stamp.write_seq {
-            return Ok(None);
-        }
+    if let Some(known) = tx.matrix_used(slot) {
+        return Ok(known);
     }
-    if vectors_held(tx, embedder)? > MAX_ROWS {
-        matrices.lock().remove(&slot);
-        return Ok(None);
-    }
-    let fresh = match known {
-        Some(known) => match known.moved_on(tx, bank, embedder, &stamp)? {
-            Some(fresh) => fresh,
-            None => Matrix::load(tx, bank, embedder, stamp)?,
-        },
-        None => Matrix::load(tx, bank, embedder, stamp)?,
-    };
-    let fresh = Arc::new(fresh);
-    let mut held = matrices.lock();
-    held.insert(slot, Arc::clone(&fresh));
-    if held.values().map(|m| m.rows.len()).sum::<usize>() > MAX_ROWS {
-        held.retain(|key, _| *key == slot);
-    }
-    Ok(Some(fresh))
+    let found = matrices.fitting(tx, slot, embedder)?;
+    tx.use_matrix(slot, found.clone());
+    Ok(found)
 }
 
 impl Matrices {
+    pub(crate) fn new(most_whole: usize) -> Self {
+        Self { most_whole, held: Mutex::default() }
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(BankKey, EmbedderKey), Arc<Matrix>>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fitting(
+        &self,
+        tx: &ReadTx<'_>,
+        slot: (BankKey, EmbedderKey),
+        embedder: &Embedder,
+    ) -> Result<Option<Arc<Matrix>>> {
+        let Some(stamp) = stamp(tx, slot.0)? else { return Ok(None) };
+        let known = self.lock().get(&slot).cloned();
+        if let Some(known) = &known {
+            if known.stamp == stamp {
+                return Ok(Some(Arc::clone(known)));
+            }
+            if known.stamp.bank == stamp.bank && known.stamp.write_seq > stamp.write_seq {
+                return Ok(None);
+            }
+        }
+        let Some(width) = self.width(stamp.size, embedder.dim) else {
+            self.lock().remove(&slot);
+            return Ok(None);
+        };
+        let moved = match &known {
+            Some(known) if known.width == width => known.moved_on(tx, slot.0, embedder, &stamp)?,
+            Some(_) | None => None,
+        };
+        let fresh = match moved {
+            Some(moved) => moved,
+            None => Matrix::load(tx, slot.0, embedder, stamp, width)?,
+        };
+        let fresh = Arc::new(fresh);
+        let mut held = self.lock();
+        held.insert(slot, Arc::clone(&fresh));
+        if held.values().map(|matrix| matrix.bytes()).sum::<usize>() > MAX_BYTES {
+            held.retain(|key, _| *key == slot);
+        }
+        Ok(Some(fresh))
+    }
+
+    /// How the vectors of so many memories are held; none when they are too many.
+    fn width(&self, size: usize, dim: usize) -> Option<Width> {
+        [(Width::Whole, self.most_whole), (Width::Byte, MAX_BYTES)]
+            .into_iter()
+            .find(|(width, most)| size.saturating_mul(width.bytes(dim)) <= *most)
+            .map(|(width, _)| width)
     }
 }
 
 fn stamp(tx: &ReadTx<'_>, bank: BankKey) -> Result<Option<Stamp>> {
     tx.find(
-        "SELECT b.uid, b.created_at, b.write_seq, coalesce(c.n, 0) FROM bank b
-         LEFT JOIN bank_counter c ON c.bank_id = b.id AND c.what = ?2 WHERE b.id = ?1",
+        "SELECT b.uid, b.created_at, b.write_seq,
+                coalesce(sum(c.n) FILTER (WHERE c.what = ?2), 0),
+                coalesce(sum(c.n) FILTER (
+                    WHERE c.what IN ('world', 'experience', 'observation')), 0)
+         FROM bank b LEFT JOIN bank_counter c ON c.bank_id = b.id
+         WHERE b.id = ?1 GROUP BY b.id",
         (bank, BACKFILLS),
-        |r| Ok(Stamp { bank: (r.get(0)?, r.get(1)?), write_seq: r.get(2)?, backfills: r.get(3)? }),
+        |r| {
+            Ok(Stamp {
+                bank: (r.get(0)?, r.get(1)?),
+                write_seq: r.get(2)?,
+                backfills: r.get(3)?,
+                size: usize::try_from(r.get::<_, i64>(4)?).unwrap_or(0),
+            })
+        },
     )
-}
-
-/// A bound of the number of vectors in the table, from its chunks alone.
-fn vectors_held(tx: &ReadTx<'_>, embedder: &Embedder) -> Result<usize> {
-    let bound: i64 = tx.one(
-        &format!(
-            "SELECT /* whole file */ coalesce(sum(size), 0) FROM {}_chunks",
-            embedder.key.memory_table()
-        ),
-        [],
-        |r| r.get(0),
-    )?;
-    Ok(usize::try_from(bound).unwrap_or(usize::MAX))
 }
 
 const TRAITS: &str = "m.id, m.fact_type, m.tag_set_id, m.change_seq, m.updated_at, \
@@ -143,62 +161,83 @@ fn read_traits(r: &rusqlite::Row<'_>) -> rusqlite::Result<(Traits, bool)> {
         updated_at: r.get(4)?,
         occurred: [r.get(5)?, r.get(6)?],
         mentioned_at: r.get(7)?,
+        has_vector: false,
     };
     Ok((traits, r.get::<_, i64>(8)? == 0))
 }
 
 impl Matrix {
+    fn load(
+        tx: &ReadTx<'_>,
+        bank: BankKey,
+        embedder: &Embedder,
+        stamp: Stamp,
+        width: Width,
+    ) -> Result<Self> {
+        let mut matrix = Self {
+            dim: embedder.dim,
+            width,
+            blocks: Vec::with_capacity(stamp.size / ROWS + 1),
+            places: Places::default(),
+            len: 0,
+            ties: Ties::default(),
+            stamp,
+        };
+        matrix.load_traits(tx, bank)?;
+        matrix.load_vectors(tx, bank, embedder)?;
+        Ok(matrix)
+    }
+
+    /// Where the bank is most of the file, the table is read in its own order, which takes a
+    /// fraction of the time of one look-up per memory.
+    fn load_traits(&mut self, tx: &ReadTx<'_>, bank: BankKey) -> Result<()> {
+        let whole: i64 = tx.one("SELECT coalesce(max(id), 0) FROM memory", [], |r| r.get(0))?;
+        let most = usize::try_from(whole).unwrap_or(usize::MAX) / 4 <= self.stamp.size;
+        let from = if most { "/* whole file */ memory m NOT INDEXED" } else { "memory m" };
+        let mut statement = tx.prepare(&format!(
+            "SELECT {TRAITS} FROM {from} WHERE m.bank_id = ?1 AND m.state = 0"
+        ))?;
+        let mut rows = statement.query([bank])?;
+        while let Some(r) = rows.next()? {
+            self.put(read_traits(r)?.0, None);
+        }
+        Ok(())
+    }
+
     /// Copies the vectors chunk by chunk, as vec0 lays them out: a bitmap of used places, the keys,
     /// the vectors. (The layout belongs to the pinned version; a test compares with vec0's own
     /// answers.)
-    fn load(tx: &ReadTx<'_>, bank: BankKey, embedder: &Embedder, stamp: Stamp) -> Result<Self> {
-        let traits: HashMap<MemoryKey, Traits> = tx
-            .list(
-                &format!("SELECT {TRAITS} FROM memory m WHERE m.bank_id = ?1 AND m.state = 0"),
-                [bank],
-                read_traits,
-            )?
-            .into_iter()
-            .map(|(traits, _)| (traits.key, traits))
-            .collect();
+    fn load_vectors(&mut self, tx: &ReadTx<'_>, bank: BankKey, embedder: &Embedder) -> Result<()> {
         let table = embedder.key.memory_table();
-        let mut matrix = Self {
-            stamp,
-            dim: embedder.dim,
-            rows: Vec::with_capacity(traits.len()),
-            numbers: Vec::with_capacity(traits.len() * embedder.dim),
-            places: HashMap::with_capacity(traits.len()),
-            traits: HashMap::new(),
-        };
         let mut statement = tx.prepare(&format!(
             "SELECT /* whole file */ c.validity, c.rowids, v.vectors
              FROM {table}_chunks c JOIN {table}_vector_chunks00 v ON v.rowid = c.chunk_id
              WHERE c.partition00 = ?1"
         ))?;
         let mut chunks = statement.query([bank])?;
-        let width = embedder.dim * size_of::<f32>();
+        let bytes = embedder.dim * size_of::<f32>();
         while let Some(chunk) = chunks.next()? {
             let blob = |column| -> Result<&[u8]> {
                 Ok(chunk.get_ref(column)?.as_blob().map_err(rusqlite::Error::from)?)
             };
             let (used, keys, vectors) = (blob(0)?, blob(1)?, blob(2)?);
             for (n, (key, vector)) in
-                keys.chunks_exact(8).zip(vectors.chunks_exact(width)).enumerate()
+                keys.chunks_exact(8).zip(vectors.chunks_exact(bytes)).enumerate()
             {
                 let key = MemoryKey(i64::from_le_bytes(key.try_into().unwrap_or_default()));
                 if used[n / 8] & (1 << (n % 8)) != 0
-                    && let Some(traits) = traits.get(&key)
+                    && let Some(place) = self.places.get(key)
                 {
-                    matrix.put(*traits, &floats(vector));
+                    self.block_of(place).set_vector(place % ROWS, &floats(vector));
                 }
             }
         }
-        matrix.traits = traits;
-        Ok(matrix)
+        Ok(())
     }
 
-    /// A copy with what was written since. None when a memory left or vectors were filled in, of
-    /// which no sequence number tells, or when much changed: then everything is copied anew.
+    /// A copy with what was written since. None when vectors were filled in, of which no sequence
+    /// number tells, when much changed, or when the numbers do not add up afterwards: then
+    /// everything is copied anew.
     fn moved_on(
         &self,
         tx: &ReadTx<'_>,
@@ -210,65 +249,88 @@ impl Matrix {
             return Ok(None);
         }
         let seen = self.stamp.write_seq;
-        let left: bool = tx.one(
-            "SELECT EXISTS (SELECT 1 FROM tombstone
-                            WHERE bank_id = ?1 AND seq > ?2 AND cause <> 'rescoped')",
-            (bank, seen),
-            |r| r.get(0),
-        )?;
         let changed = tx.list(
             &format!("SELECT {TRAITS} FROM memory m WHERE m.bank_id = ?1 AND m.change_seq > ?2"),
             (bank, seen),
             read_traits,
         )?;
-        if left || changed.len() > self.rows.len() / 8 {
+        if changed.len() > self.len / 8 {
             return Ok(None);
         }
         let keys: Vec<MemoryKey> = changed.iter().map(|(traits, _)| traits.key).collect();
         let vectors = super::vector::stored(tx, embedder, &keys)?;
         let mut fresh = self.clone();
         fresh.stamp = stamp.clone();
+        fresh.ties = self.ties.moved_on(tx, &keys)?;
         for (traits, in_use) in changed {
             if in_use {
-                fresh.traits.insert(traits.key, traits);
+                fresh.put(traits, vectors.get(&traits.key).map(Vec::as_slice));
             } else {
-                fresh.traits.remove(&traits.key);
-            }
-            match vectors.get(&traits.key).filter(|_| in_use) {
-                Some(vector) => fresh.put(traits, vector),
-                None => fresh.remove(traits.key),
+                fresh.remove(traits.key);
             }
         }
-        Ok(Some(fresh))
+        if fresh.len != stamp.size {
+            fresh.drop_gone(tx, bank)?;
+        }
+        Ok((fresh.len == stamp.size).then_some(fresh))
     }
 
-    fn put(&mut self, traits: Traits, vector: &[f32]) {
-        let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
-        let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
-        let numbers = vector.iter().map(|x| x * scale);
-        if let Some(place) = self.places.get(&traits.key) {
-            self.rows[*place] = traits;
-            let start = place * self.dim;
-            for (slot, x) in self.numbers[start..start + self.dim].iter_mut().zip(numbers) {
-                *slot = x;
+    /// Drops the memories that were deleted: nothing in the file knows their keys any more, so the
+    /// living ones are asked for.
+    fn drop_gone(&mut self, tx: &ReadTx<'_>, bank: BankKey) -> Result<()> {
+        let living: HashSet<MemoryKey> = tx
+            .list("SELECT id FROM memory WHERE bank_id = ?1 AND state = 0", [bank], |r| r.get(0))?
+            .into_iter()
+            .collect();
+        let all = self.blocks.iter().flat_map(|block| &block.rows).map(|row| row.key);
+        let dead: Vec<MemoryKey> = all.filter(|key| !living.contains(key)).collect();
+        for key in dead {
+            self.remove(key);
+        }
+        Ok(())
+    }
+
+    fn block_of(&mut self, place: usize) -> &mut Block {
+        Arc::make_mut(&mut self.blocks[place / ROWS])
+    }
+
+    /// Adds a memory or replaces it, its vector included.
+    fn put(&mut self, traits: Traits, vector: Option<&[f32]>) {
+        let place = self.places.get(traits.key).unwrap_or_else(|| {
+            if self.len == self.blocks.len() * ROWS {
+                self.blocks.push(Arc::new(Block::empty(self.dim, self.width)));
             }
-        } else {
-            self.places.insert(traits.key, self.rows.len());
-            self.rows.push(traits);
-            self.numbers.extend(numbers);
+            self.len += 1;
+            self.places.set(traits.key, Some(self.len - 1));
+            self.len - 1
+        });
+        let block = self.block_of(place);
+        block.set_row(place % ROWS, traits);
+        if let Some(vector) = vector {
+            block.set_vector(place % ROWS, vector);
         }
     }
 
+    /// The last row takes the place of the one that goes.
     fn remove(&mut self, key: MemoryKey) {
-        let Some(place) = self.places.remove(&key) else { return };
-        let last = self.rows.len() - 1;
-        self.rows.swap_remove(place);
-        let (start, end) = (place * self.dim, last * self.dim);
-        self.numbers.copy_within(end..end + self.dim, start);
-        self.numbers.truncate(end);
-        if let Some(moved) = self.rows.get(place) {
-            self.places.insert(moved.key, place);
+        let Some(place) = self.places.get(key) else { return };
+        self.places.set(key, None);
+        self.len -= 1;
+        let (row, numbers) = self.block_of(self.len).take_last();
+        if place != self.len {
+            self.places.set(row.key, Some(place));
+            self.block_of(place).put_back(place % ROWS, row, &numbers);
         }
+        self.blocks.truncate(self.len.div_ceil(ROWS));
+    }
+
+    fn bytes(&self) -> usize {
+        self.blocks.len() * ROWS * self.width.bytes(self.dim)
+    }
+
+    fn traits(&self, key: MemoryKey) -> Option<&Traits> {
+        let place = self.places.get(key)?;
+        Some(&self.blocks[place / ROWS].rows[place % ROWS])
     }
 
     /// The best `per_type` of each type of the scope with a cosine of at least `floor`.
@@ -279,22 +341,26 @@ impl Matrix {
         per_type: usize,
         floor: f64,
     ) -> Vec<Hit> {
-        let query = unit(query);
+        let query = super::block::Query::of(query);
         let admits = Admission::of(scope);
         let mut best = FactType::ALL.map(|fact_type| Best::new(fact_type, per_type, floor));
-        for (traits, vector) in self.rows.iter().zip(self.numbers.chunks_exact(self.dim)) {
-            let slot = slot(traits.fact_type);
-            if admits.types[slot] && admits.admits(traits) {
-                best[slot].offer(traits.key, f64::from(dot(&query, vector)));
+        for block in &self.blocks {
+            for (n, traits) in block.rows.iter().enumerate() {
+                let slot = slot(traits.fact_type);
+                if traits.has_vector && admits.types[slot] && admits.admits(traits) {
+                    best[slot].offer(traits.key, f64::from(block.score(n, &query)));
+                }
             }
         }
         best.into_iter().flat_map(Best::into_hits).collect()
     }
 
-    /// The cosine of a memory with a vector of unit length, if it is held.
-    pub(crate) fn score(&self, query: &[f32], key: MemoryKey) -> Option<f64> {
-        let start = self.places.get(&key)? * self.dim;
-        Some(f64::from(dot(query, &self.numbers[start..start + self.dim])))
+    /// The cosine of a memory with a query, if its vector is held.
+    pub(crate) fn score(&self, query: &super::block::Query, key: MemoryKey) -> Option<f64> {
+        let place = self.places.get(key)?;
+        let block = &self.blocks[place / ROWS];
+        let has = block.rows[place % ROWS].has_vector;
+        has.then(|| f64::from(block.score(place % ROWS, query)))
     }
 }
 
@@ -309,122 +375,26 @@ pub(crate) fn judge<'a>(tx: &ReadTx<'_>, scope: &'a Scope) -> Result<Option<Judg
     if tx.matrices().is_none() {
         return Ok(None);
     }
-    let Some(embedder) = crate::memories::index::embedder_of(tx, scope.bank)? else {
-        return Ok(None);
+    let matrix = match tx.matrix_of(scope.bank) {
+        Some(known) => known,
+        None => match crate::memories::index::embedder_of(tx, scope.bank)? {
+            Some(embedder) => of_bank(tx, scope.bank, &embedder)?,
+            None => None,
+        },
     };
-    let matrix = of_bank(tx, scope.bank, &embedder)?;
     Ok(matrix.map(|matrix| Judge { matrix, admission: Admission::of(scope) }))
 }
 
 impl Judge<'_> {
+    /// What the memories of the bank are tied to, admitted or not.
+    pub(crate) fn ties(&self) -> &Ties {
+        &self.matrix.ties
+    }
+
     /// The type of a memory that the scope admits.
     pub(crate) fn admits(&self, key: MemoryKey) -> Option<FactType> {
-        let traits = self.matrix.traits.get(&key)?;
+        let traits = self.matrix.traits(key)?;
         let fits = self.admission.types[slot(traits.fact_type)] && self.admission.admits(traits);
         fits.then_some(traits.fact_type)
-    }
-}
-
-/// The place of a type in lists of three.
-fn slot(fact_type: FactType) -> usize {
-    match fact_type {
-        FactType::World => 0,
-        FactType::Experience => 1,
-        FactType::Observation => 2,
-    }
-}
-
-/// The vector scaled to length 1; all zeros stay.
-pub(crate) fn unit(vector: &[f32]) -> Vec<f32> {
-    let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
-    let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
-    vector.iter().map(|x| x * scale).collect()
-}
-
-/// The dot product in sixteen sums side by side, which the compiler turns into vector instructions
-/// without reordering what one sum means.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0f32; 16];
-    let (a_parts, b_parts) = (a.chunks_exact(16), b.chunks_exact(16));
-    let rest: f32 = a_parts.remainder().iter().zip(b_parts.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a_parts.zip(b_parts) {
-        for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
-            *sum += x * y;
-        }
-    }
-    sums.iter().sum::<f32>() + rest
-}
-
-/// The scope as comparisons of numbers.
-struct Admission<'a> {
-    types: [bool; 3],
-    tag_sets: &'a TagSets,
-    updated: (i64, i64),
-    seq: (i64, i64),
-    told: Option<(i64, i64)>,
-}
-
-impl<'a> Admission<'a> {
-    fn of(scope: &'a Scope) -> Self {
-        Self {
-            types: FactType::ALL.map(|t| scope.types.contains(&t)),
-            tag_sets: &scope.tag_sets,
-            updated: (
-                row::ms(scope.updated_after).unwrap_or(i64::MIN),
-                row::ms(scope.updated_before).unwrap_or(i64::MAX),
-            ),
-            seq: (scope.after_seq.unwrap_or(i64::MIN), scope.up_to_seq.unwrap_or(i64::MAX)),
-            told: scope.told_between.map(|(from, to)| (to_millis(from), to_millis(to))),
-        }
-    }
-
-    /// The same predicate as [`Scope::restrict`].
-    fn admits(&self, m: &Traits) -> bool {
-        self.tag_sets.admits(m.tag_set)
-            && self.updated.0 < m.updated_at
-            && m.updated_at < self.updated.1
-            && self.seq.0 < m.change_seq
-            && m.change_seq <= self.seq.1
-            && self.told.is_none_or(|(from, to)| {
-                let inside = |at: Option<i64>| at.is_some_and(|at| from <= at && at <= to);
-                let [start, end] = m.occurred;
-                inside(start)
-                    || inside(end)
-                    || inside(m.mentioned_at)
-                    || matches!((start, end), (Some(s), Some(e)) if s < from && e > to)
-            })
-    }
-}
-
-/// The best few of a type: kept loosely, sorted now and then, so that most offers are one
-/// comparison.
-struct Best {
-    fact_type: FactType,
-    limit: usize,
-    floor: f64,
-    hits: Vec<Hit>,
-}
-
-impl Best {
-    fn new(fact_type: FactType, limit: usize, floor: f64) -> Self {
-        Self { fact_type, limit, floor, hits: Vec::new() }
-    }
-
-    fn offer(&mut self, key: MemoryKey, score: f64) {
-        if score < self.floor || self.limit == 0 {
-            return;
-        }
-        self.hits.push(Hit { key, fact_type: self.fact_type, score });
-        if self.hits.len() >= self.limit * 2 + 64 {
-            self.hits.select_nth_unstable_by(self.limit - 1, best_first);
-            self.hits.truncate(self.limit);
-            self.floor = self.hits[self.limit - 1].score;
-        }
-    }
-
-    fn into_hits(mut self) -> Vec<Hit> {
-        self.hits.sort_unstable_by(best_first);
-        self.hits.truncate(self.limit);
-        self.hits
     }
 }

@@ -2,10 +2,13 @@
 //! gives its own list; joining them is done elsewhere. All of them obey one predicate, [`Scope`],
 //! inside the query, so that no list is cut before it is filtered.
 
+mod admit;
+pub(crate) mod block;
 pub mod graph;
 pub(crate) mod matrix;
 pub mod models;
 pub mod text;
+mod ties;
 pub mod time;
 pub mod vector;
 
@@ -132,13 +135,12 @@ pub(crate) fn best_first(a: &Hit, b: &Hit) -> std::cmp::Ordering {
 }
 
 /// The best `limit` hits of each type, best first within a type, types in their fixed order.
-pub(crate) fn best_of_each(mut hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
-    hits.sort_unstable_by(best_first);
-    let mut kept = Vec::with_capacity(hits.len().min(limit * FactType::ALL.len()));
-    for fact_type in FactType::ALL {
-        kept.extend(hits.iter().filter(|h| h.fact_type == fact_type).take(limit));
+pub(crate) fn best_of_each(hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
+    let mut best = FactType::ALL.map(|of| admit::Best::new(of, limit, f64::NEG_INFINITY));
+    for hit in hits {
+        best[admit::slot(hit.fact_type)].offer(hit.key, hit.score);
     }
-    kept
+    best.into_iter().flat_map(admit::Best::into_hits).collect()
 }
 
 /// A WHERE clause under construction, with its values. The text depends only on which conditions

@@ -1,13 +1,11 @@
 //! Finding memories by words. Any text is a legal search: it is cut into words here and never
 //! read as query syntax. Scripts without blanks are found by parts of a sentence.
 
-use std::collections::{BTreeSet, HashMap};
-
-use domain::FactType;
+use std::collections::BTreeSet;
 
 use super::{Clause, Hit, Scope, best_of_each, matrix};
 use crate::error::Result;
-use crate::keys::{BankKey, MemoryKey};
+use crate::keys::{BankKey, KeyMap};
 use crate::memories::fact_type;
 use crate::tx::ReadTx;
 
@@ -40,29 +38,35 @@ pub fn find(tx: &ReadTx<'_>, scope: &Scope, query: &str, per_type: usize) -> Res
         return Ok(TextHits::default());
     }
     let (words, left_out) = choose(tx, scope.bank, parts.words)?;
-    let mut scores: HashMap<MemoryKey, (FactType, f64)> = HashMap::new();
-    let mut add = |hits: Vec<Hit>| {
-        for hit in hits {
-            scores.entry(hit.key).or_insert((hit.fact_type, 0.0)).1 += hit.score;
-        }
-    };
+    let mut lists = Vec::new();
     if !words.is_empty() {
         let query = any_of(words.iter().map(String::as_str));
-        add(matches(tx, scope, "fts_memory", "bm25(fts_memory, 1.0, 0.7, 0.5)", &query)?);
+        lists.push(matches(tx, scope, "fts_memory", "bm25(fts_memory, 1.0, 0.7, 0.5)", &query)?);
     }
     if !parts.trigrams.is_empty() {
         let query = any_of(parts.trigrams.iter().map(String::as_str));
-        add(matches(tx, scope, "fts_trigram", "bm25(fts_trigram)", &query)?);
+        lists.push(matches(tx, scope, "fts_trigram", "bm25(fts_trigram)", &query)?);
     }
     for short in &parts.short {
-        add(containing(tx, scope, short)?);
+        lists.push(containing(tx, scope, short)?);
     }
-    let hits =
-        scores.into_iter().map(|(key, (fact_type, score))| Hit { key, fact_type, score }).collect();
+    let hits = added_up(lists);
     let mut shown = words;
     shown.extend(parts.trigrams);
     shown.extend(parts.short);
     Ok(TextHits { hits: best_of_each(hits, per_type), words: shown, left_out })
+}
+
+/// The hits of all lists, each memory once with the sum of its scores.
+fn added_up(mut lists: Vec<Vec<Hit>>) -> Vec<Hit> {
+    if lists.len() < 2 {
+        return lists.pop().unwrap_or_default();
+    }
+    let mut hits: KeyMap<Hit> = KeyMap::default();
+    for hit in lists.into_iter().flatten() {
+        hits.entry(hit.key).and_modify(|known| known.score += hit.score).or_insert(hit);
+    }
+    hits.into_values().collect()
 }
 
 /// Every eligible match with its score, in no order: sorting is cheaper here than in SQL, and one

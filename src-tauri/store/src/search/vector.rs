@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use super::block::Query;
 use super::{Clause, Hit, Scope, best_of_each, matrix};
 use crate::embedders::{Embedder, bytes, floats};
 use crate::error::{Error, Result};
@@ -97,7 +98,7 @@ pub fn scores(
     };
     Ok(match matrix {
         Some(matrix) => {
-            let query = matrix::unit(query);
+            let query = Query::of(query);
             keys.iter().filter_map(|key| Some((*key, matrix.score(&query, *key)?))).collect()
         }
         None => stored(tx, embedder, keys)?

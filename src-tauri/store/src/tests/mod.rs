@@ -31,8 +31,12 @@ fn tags(list: &[&str]) -> BTreeSet<String> {
 
 /// An open store with one bank `b` and a four-dimensional embedder.
 async fn bank() -> (TempDir, Store, BankKey) {
+    bank_with(&Options::at(t(0))).await
+}
+
+async fn bank_with(options: &Options) -> (TempDir, Store, BankKey) {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), &Options::at(t(0))).unwrap();
+    let store = Store::open(folder.path(), options).unwrap();
     let key = store
         .write("test", |tx| {
             let new = embedders::NewEmbedder {

@@ -200,7 +200,9 @@ async fn an_approval_is_one_commit_and_is_there_as_a_whole() {
             assert_eq!(versions::list(tx, key, None, 10)?, [v.head]);
             assert!(matches!(versions::get(tx, key, 2), Err(Error::NotFound { .. })));
             assert_eq!(provenance::citations(tx, key)?, [citation("m1")]);
-            assert_eq!(provenance::citation_counts(tx, bank)?, [(key, 1, 1)]);
+            for only in [None, Some(&[key][..])] {
+                assert_eq!(provenance::missing_citations(tx, bank, only)?, [(key, false)]);
+            }
             assert_eq!(provenance::citing(tx, bank, &"m1".into())?, [key]);
             assert_eq!(provenance::block_sources(tx, key)?.len(), 2);
             assert_eq!(provenance::block_authors(tx, key)?[0].proposal, Some("p1".into()));
@@ -350,7 +352,8 @@ async fn a_cited_memory_leaves_its_text_and_a_cited_observation_stays_to_be_show
             let reach = memories::reach(tx, &[m1])?;
             assert_eq!((reach.observations, reach.models), (1, vec!["doc".into()]));
             memories::remove(tx, bank, &[m1], Cause::Replaced, Some(&"d2".into()), t(5))?;
-            let marks = tombstones::cited(tx, bank)?;
+            let marks = tombstones::cited(tx, bank, None)?;
+            assert_eq!(marks, tombstones::cited(tx, bank, Some(&[key]))?);
             let seen: Vec<_> = marks
                 .iter()
                 .map(|(m, x)| (*m, x.memory.0.as_str(), x.cause, x.text.as_deref()))

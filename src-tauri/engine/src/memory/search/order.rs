@@ -9,7 +9,6 @@ use domain::fusion::{
     self, Fused, RRF_K, Way, combined_score, proof_norm, rank_seed, recency, rrf,
 };
 use domain::time::to_millis;
-use domain::tokens::{Cl100k, TokenCounter};
 use domain::{FactType, MemoryId, Score};
 use std::collections::{BTreeSet, HashMap};
 use store::memories::{self, Memory};
@@ -168,7 +167,7 @@ fn fill(
     for batch in ordered.chunks(BATCH) {
         let keys: Vec<MemoryKey> = batch.iter().map(|scored| scored.fused.id).collect();
         for memory in memories::by_keys(tx, &keys)? {
-            let tokens = Cl100k.count(&memory.text);
+            let tokens = memory.tokens;
             let sum = outcome.tokens.saturating_add(tokens);
             if plan.request.max_tokens.is_some_and(|max| sum > max) {
                 outcome.truncated = true;

@@ -51,7 +51,7 @@ pub(crate) async fn after_deletion(engine: &Engine, bank: &BankId, since: i64) {
         if heads.is_empty() || will_consolidate(tx, key)? {
             return Ok(Vec::new());
         }
-        let gone: HashSet<ModelKey> = store::tombstones::cited(tx, key)?
+        let gone: HashSet<ModelKey> = store::tombstones::cited(tx, key, None)?
             .into_iter()
             .filter(|(_, tombstone)| tombstone.seq > since)
             .map(|(model, _)| model)

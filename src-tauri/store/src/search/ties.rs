@@ -1,0 +1,171 @@
+//! What memories are tied to, kept in memory beside the vectors: which of them mention an entity,
+//! which entities a fact mentions, which observations a fact was folded into. Questions about one
+//! bank come back to the same names, and walking the indexes for each of them is the larger part of
+//! a search. A list is read when it is first asked for. Knows nothing of scopes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::Result;
+use crate::keys::{EntityKey, KeyMap, MemoryKey};
+use crate::row;
+use crate::tx::ReadTx;
+
+/// Most ties held of a bank: 32 MB.
+const MOST: usize = 4_000_000;
+
+/// The ties of one state of a bank.
+#[derive(Debug, Default)]
+pub(crate) struct Ties(Mutex<Lists>);
+
+#[derive(Debug, Default, Clone)]
+struct Lists {
+    /// Newest key first.
+    mentioning: HashMap<EntityKey, Arc<[MemoryKey]>>,
+    mentioned: KeyMap<Box<[EntityKey]>>,
+    folded: KeyMap<Box<[MemoryKey]>>,
+    held: usize,
+}
+
+impl Clone for Ties {
+    fn clone(&self) -> Self {
+        Self(Mutex::new(self.lock().clone()))
+    }
+}
+
+impl Ties {
+    fn lock(&self) -> MutexGuard<'_, Lists> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The memories that mention an entity, newest key first.
+    pub(crate) fn mentioning(
+        &self,
+        tx: &ReadTx<'_>,
+        entity: EntityKey,
+    ) -> Result<Arc<[MemoryKey]>> {
+        if let Some(known) = self.lock().mentioning.get(&entity) {
+            return Ok(Arc::clone(known));
+        }
+        let list: Arc<[MemoryKey]> = tx
+            .list(
+                "SELECT memory_id FROM memory_entity WHERE entity_id = ?1 ORDER BY memory_id DESC",
+                [entity],
+                |r| r.get(0),
+            )?
+            .into();
+        let mut lists = self.lock();
+        lists.make_room(list.len());
+        lists.mentioning.insert(entity, Arc::clone(&list));
+        Ok(list)
+    }
+
+    /// The entities that some facts mention, in order, each once.
+    pub(crate) fn mentioned(&self, tx: &ReadTx<'_>, facts: &[MemoryKey]) -> Result<Vec<EntityKey>> {
+        let mut statement =
+            tx.prepare("SELECT entity_id FROM memory_entity WHERE memory_id = ?1")?;
+        let mut found = Vec::new();
+        let mut lists = self.lock();
+        for fact in facts {
+            if let Some(known) = lists.mentioned.get(fact) {
+                found.extend_from_slice(known);
+                continue;
+            }
+            let rows = statement.query_map([fact], |r| r.get(0))?;
+            let list: Box<[EntityKey]> = rows.collect::<rusqlite::Result<_>>()?;
+            found.extend_from_slice(&list);
+            lists.make_room(list.len() + 1);
+            lists.mentioned.insert(*fact, list);
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// The observations that some facts were folded into, with how many of them.
+    pub(crate) fn folded(
+        &self,
+        tx: &ReadTx<'_>,
+        facts: impl Iterator<Item = MemoryKey>,
+    ) -> Result<KeyMap<u32>> {
+        let mut statement =
+            tx.prepare("SELECT observation_id FROM observation_source WHERE source_id = ?1")?;
+        let mut found: KeyMap<u32> = KeyMap::default();
+        let mut lists = self.lock();
+        for fact in facts {
+            let mut add = |list: &[MemoryKey]| {
+                for observation in list {
+                    *found.entry(*observation).or_default() += 1;
+                }
+            };
+            if let Some(known) = lists.folded.get(&fact) {
+                add(known);
+                continue;
+            }
+            let rows = statement.query_map([fact], |r| r.get(0))?;
+            let list: Box<[MemoryKey]> = rows.collect::<rusqlite::Result<_>>()?;
+            add(&list);
+            lists.make_room(list.len() + 1);
+            lists.folded.insert(fact, list);
+        }
+        Ok(found)
+    }
+
+    /// The ties after some memories were written: what the file says of them, the rest as it was.
+    /// A tie never moves without one of its memories being written.
+    pub(crate) fn moved_on(&self, tx: &ReadTx<'_>, changed: &[MemoryKey]) -> Result<Self> {
+        let moved = self.clone();
+        let mut lists = moved.lock();
+        for key in changed {
+            lists.mentioned.remove(key);
+            lists.folded.remove(key);
+        }
+        let ids = || [row::id_list(changed.iter().map(|key| key.0))];
+        let mut now: HashMap<EntityKey, Vec<MemoryKey>> = HashMap::new();
+        let rows: Vec<(EntityKey, MemoryKey)> = tx.list(
+            "SELECT e.entity_id, e.memory_id FROM json_each(?1) j
+             CROSS JOIN memory_entity e ON e.memory_id = j.value",
+            ids(),
+            |r| Ok((r.get(0)?, r.get(1)?)),
+        )?;
+        for (entity, memory) in rows {
+            now.entry(entity).or_default().push(memory);
+        }
+        for (entity, list) in &mut lists.mentioning {
+            let new = now.remove(entity).unwrap_or_default();
+            if new.is_empty() && !changed.iter().any(|key| has(list, *key)) {
+                continue;
+            }
+            let stay = list.iter().filter(|key| !changed.contains(key));
+            let mut fresh: Vec<MemoryKey> = stay.copied().chain(new).collect();
+            fresh.sort_unstable_by(|a, b| b.cmp(a));
+            *list = fresh.into();
+        }
+        let sources: Vec<MemoryKey> = tx.list(
+            "SELECT o.source_id FROM json_each(?1) j
+             CROSS JOIN observation_source o ON o.observation_id = j.value",
+            ids(),
+            |r| r.get(0),
+        )?;
+        // The sources that an observation had before are unknown, but they hold its key.
+        lists.folded.retain(|_, list| !list.iter().any(|key| changed.contains(key)));
+        for source in sources {
+            lists.folded.remove(&source);
+        }
+        drop(lists);
+        Ok(moved)
+    }
+}
+
+impl Lists {
+    fn make_room(&mut self, more: usize) {
+        self.held += more;
+        if self.held > MOST {
+            *self = Self { held: more, ..Self::default() };
+        }
+    }
+}
+
+fn has(list: &[MemoryKey], key: MemoryKey) -> bool {
+    list.binary_search_by(|known| key.cmp(known)).is_ok()
+}
