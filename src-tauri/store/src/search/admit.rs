@@ -4,7 +4,7 @@
 use domain::FactType;
 use domain::time::to_millis;
 
-use super::block::Traits;
+use super::block::{Traits, UNDATED};
 use super::{Hit, Scope, best_first};
 use crate::keys::MemoryKey;
 use crate::row;
@@ -50,12 +50,12 @@ impl<'a> Admission<'a> {
             && self.seq.0 < m.change_seq
             && m.change_seq <= self.seq.1
             && self.told.is_none_or(|(from, to)| {
-                let inside = |at: Option<i64>| at.is_some_and(|at| from <= at && at <= to);
+                let inside = |at: i64| from <= at && at <= to;
                 let [start, end] = m.occurred;
                 inside(start)
                     || inside(end)
                     || inside(m.mentioned_at)
-                    || matches!((start, end), (Some(s), Some(e)) if s < from && e > to)
+                    || (start != UNDATED && start < from && end > to)
             })
     }
 }

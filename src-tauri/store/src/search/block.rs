@@ -32,7 +32,11 @@ impl Width {
     }
 }
 
-/// What a scope asks about a memory.
+/// Stands for a date that a memory does not have: earlier than any that a scope asks for.
+pub(crate) const UNDATED: i64 = i64::MIN;
+
+/// What a scope asks about a memory, in 64 bytes, since looking one up is a walk to main memory.
+/// Dates are milliseconds, or [`UNDATED`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Traits {
     pub(crate) key: MemoryKey,
@@ -41,9 +45,11 @@ pub(crate) struct Traits {
     pub(crate) tag_set: TagSetKey,
     pub(crate) change_seq: i64,
     pub(crate) updated_at: i64,
-    pub(crate) occurred: [Option<i64>; 2],
-    pub(crate) mentioned_at: Option<i64>,
+    pub(crate) occurred: [i64; 2],
+    pub(crate) mentioned_at: i64,
 }
+
+const _: () = assert!(size_of::<Traits>() == 64);
 
 /// Some memories. Vectors have length 1; a row without one has zeros.
 #[derive(Debug, Clone)]
@@ -252,8 +258,8 @@ mod tests {
             tag_set: TagSetKey(1),
             change_seq: key,
             updated_at: 0,
-            occurred: [None, None],
-            mentioned_at: None,
+            occurred: [UNDATED; 2],
+            mentioned_at: UNDATED,
         }
     }
 

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::admit::{Admission, Best, slot};
-use super::block::{Block, Places, ROWS, Traits, Width};
+use super::block::{Block, Places, ROWS, Traits, UNDATED, Width};
 use super::ties::Ties;
 use super::{Hit, Scope};
 use crate::embedders::{Embedder, floats};
@@ -153,14 +153,15 @@ const TRAITS: &str = "m.id, m.fact_type, m.tag_set_id, m.change_seq, m.updated_a
     m.occurred_start, m.occurred_end, m.mentioned_at, m.state";
 
 fn read_traits(r: &rusqlite::Row<'_>) -> rusqlite::Result<(Traits, bool)> {
+    let date = |column| r.get(column).map(|at: Option<i64>| at.unwrap_or(UNDATED));
     let traits = Traits {
         key: r.get(0)?,
         fact_type: crate::memories::fact_type(r, 1)?,
         tag_set: r.get(2)?,
         change_seq: r.get(3)?,
         updated_at: r.get(4)?,
-        occurred: [r.get(5)?, r.get(6)?],
-        mentioned_at: r.get(7)?,
+        occurred: [date(5)?, date(6)?],
+        mentioned_at: date(7)?,
         has_vector: false,
     };
     Ok((traits, r.get::<_, i64>(8)? == 0))
@@ -276,7 +277,7 @@ impl Matrix {
     }
 
     /// Drops the memories that were deleted: nothing in the file knows their keys any more, so the
-    /// living ones are asked for.
+    /// living ones are asked for. Where one was an observation, another may have taken its facts.
     fn drop_gone(&mut self, tx: &ReadTx<'_>, bank: BankKey) -> Result<()> {
         let living: HashSet<MemoryKey> = tx
             .list("SELECT id FROM memory WHERE bank_id = ?1 AND state = 0", [bank], |r| r.get(0))?
@@ -287,6 +288,7 @@ impl Matrix {
         for key in dead {
             self.remove(key);
         }
+        self.ties.forget_folded();
         Ok(())
     }
 

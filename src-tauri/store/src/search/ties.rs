@@ -111,6 +111,11 @@ impl Ties {
         Ok(found)
     }
 
+    /// Reads anew which observations facts were folded into.
+    pub(crate) fn forget_folded(&self) {
+        self.lock().folded.clear();
+    }
+
     /// The ties after some memories were written: what the file says of them, the rest as it was.
     /// A tie never moves without one of its memories being written.
     pub(crate) fn moved_on(&self, tx: &ReadTx<'_>, changed: &[MemoryKey]) -> Result<Self> {
