@@ -376,7 +376,7 @@ pub(crate) async fn reopen(
     folder: &std::path::Path,
     clock: &Arc<engine::clock::TestClock>,
 ) -> engine::Engine {
-    for _ in 0..1000 {
+    for _ in 0..100_000 {
         match open(folder, clock, &Setup::default()).await {
             Ok(engine) => return engine,
             Err(error) if error.reason() == "data_folder_in_use" => tokio::task::yield_now().await,

@@ -1,7 +1,7 @@
 //! The last step of a refresh when something happened meanwhile: the document, its question, its
 //! scope or the whole model is another one; or the process dies.
 
-use crate::models::{detail, id, kiln, outcome, reopen};
+use crate::models::{detail, id, kiln, outcome};
 use crate::refresh_written::{PAGE, append, finds, page};
 use engine::models;
 use engine::models::proposals;
@@ -172,7 +172,6 @@ async fn a_written_refresh_killed_at_any_commit_is_whole_or_not_at_all() {
             let Fixture { folder, clock, engine, bank } = f;
             engine.store().set_commit_hook(|_| Ok(()));
             drop(engine);
-            drop(reopen(folder.path(), &clock).await);
             let again = Scripted::default();
             let llm: Arc<dyn llm::Provider> = Arc::new(again.clone());
             let setup = Setup { llm: Some(llm), ..Setup::default() };

@@ -2,7 +2,9 @@
 //! what a refresh would do. The run itself does not know which; only its end does.
 
 use crate::events::Event;
+use crate::llm_log::CallContext;
 use crate::ops::Running;
+use crate::prompts::Prompt;
 use crate::report::fault;
 use crate::view::operation::{OperationProgress, Progress};
 use crate::{Engine, Result};
@@ -46,6 +48,17 @@ impl<'a> Course<'a> {
     /// The operation that it runs in; none for a dry run.
     pub(crate) fn operation(&self) -> Option<&'a Operation> {
         self.running.map(|running| &running.operation)
+    }
+
+    /// What the requests of a part of the run belong to in the log of calls.
+    pub(crate) fn calls(&self, prompt: &Prompt) -> CallContext {
+        CallContext {
+            bank: Some(self.bank.clone()),
+            operation: "refresh".to_owned(),
+            operation_id: self.operation().map(|operation| operation.id.clone()),
+            run_id: Some(self.run.clone()),
+            prompt: (prompt.name.to_owned(), prompt.hash()),
+        }
     }
 
     /// Who waits: a person, or the queue by itself.

@@ -8,10 +8,12 @@ use super::plan::Plan;
 use super::record::{self, Ending};
 use super::{EXTRACTIVE, Failure, trace};
 use crate::Result;
+use crate::llm_log;
 use crate::models::loaded::Loaded;
 use crate::models::proposals::view::says_something;
 use crate::models::proposals::with_reflected;
 use crate::models::publish::{evidence_of, merge_evidence, no_evidence, tokens};
+use crate::prompts::STRUCTURED_SYSTEM;
 use crate::report::fault;
 use domain::delta::{ApplyWarning, OpStatus};
 use domain::document::Document;
@@ -85,15 +87,14 @@ impl Finish {
             return Ok(());
         }
         course.tell("extracting").await;
-        let (engine, cancel) = (course.engine, course.cancel);
-        let extracted = super::structured::extract_traced(
-            engine,
+        let work = super::structured::extract_traced(
+            course.engine,
             &schema.0,
             &content,
             course.urgency(),
-            cancel,
-        )
-        .await?;
+            course.cancel,
+        );
+        let extracted = llm_log::within(course.calls(&STRUCTURED_SYSTEM), Box::pin(work)).await?;
         for call in &extracted.calls {
             self.drafted.usage.add(&call.usage());
         }

@@ -95,17 +95,15 @@ fn format(provider: &dyn Provider) -> ResponseFormat {
     }
 }
 
-/// One line for each operation that did not fit.
-pub(super) fn problems(results: &[OpResult]) -> Vec<String> {
-    let skipped = results.iter().filter(|result| result.status == OpStatus::Skipped);
-    skipped
-        .map(|result| {
-            let word = result.op.as_deref().unwrap_or("entry");
-            let reason = result.reason.map_or("", |reason| reason.word());
-            let detail = result.detail.as_deref().unwrap_or_default();
-            format!("- operation {} ({word}): {reason} {detail}", result.index).trim().to_owned()
-        })
-        .collect()
+/// One line for an operation that did not fit, by its place in the answer.
+pub(super) fn problem(index: u32, result: &OpResult) -> Option<String> {
+    if result.status != OpStatus::Skipped {
+        return None;
+    }
+    let word = result.op.as_deref().unwrap_or("entry");
+    let reason = result.reason.map_or("", |reason| reason.word());
+    let detail = result.detail.as_deref().unwrap_or_default();
+    Some(format!("- operation {index} ({word}): {reason} {detail}").trim_end().to_owned())
 }
 
 /// The ids that an operation may name.

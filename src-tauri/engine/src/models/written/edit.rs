@@ -2,7 +2,7 @@
 //! that fits, each on the result of the one before. Neither facts nor document are ever cut; what
 //! does not fit is shown as an outline, and whole when an operation asks for it.
 
-use super::ask::{Editor, known_ids, problems};
+use super::ask::{Editor, known_ids, problem};
 use super::shown::{self, Handles, Marks, guidance_lines};
 use crate::models::publish::tokens as tokens_of;
 use crate::models::refresh::Failure;
@@ -11,7 +11,7 @@ use crate::prompts::{DELTA_REPAIR_USER, DELTA_SYSTEM, DELTA_USER, fence};
 use crate::reflect::caller::NoReply;
 use crate::{Error, Result};
 use domain::delta::{
-    Answer, Batch, DeltaOp, OpResult, OpStatus, ParsedOp, Rules, SkipReason, parse_operations,
+    Answer, Batch, DeltaOp, OpStatus, ParsedOp, Rules, SkipReason, parse_operations,
 };
 use domain::document::Document;
 use domain::model::Citation;
@@ -258,12 +258,13 @@ impl Editor<'_> {
                 }
                 continue;
             }
-            let results: Vec<OpResult> = batch.apply(&[op], &rules).to_vec();
-            told.problems.extend(problems(&results));
-            let hidden = results
-                .into_iter()
-                .filter(|result| result.reason == Some(SkipReason::TargetNotShown));
-            told.wanted.extend(hidden.filter_map(|result| result.detail));
+            let index = op.index;
+            for result in batch.apply(&[op], &rules) {
+                told.problems.extend(problem(index, result));
+                if result.reason == Some(SkipReason::TargetNotShown) {
+                    told.wanted.extend(result.detail.clone());
+                }
+            }
         }
         told
     }
@@ -365,8 +366,12 @@ fn said_already(document: &Document, op: &ParsedOp) -> Option<String> {
         return None;
     };
     let text = text.trim();
+    // A rule or a mark may stand twice; what says something may not.
+    if !text.chars().any(char::is_alphanumeric) {
+        return None;
+    }
     let same = |block: &&domain::document::Block| block.text.replace("\r\n", "\n").trim() == text;
-    document.blocks().find(same).filter(|_| !text.is_empty()).map(|block| block.id.clone())
+    document.blocks().find(same).map(|block| block.id.clone())
 }
 
 /// What is said about the size of the document.

@@ -14,8 +14,8 @@ use super::refresh::drafted::{Drafted, add_calls, cite, remark, succeed};
 use super::refresh::plan::Plan;
 use crate::Error;
 use crate::events::EventSink;
-use crate::llm_log::{self, CallContext};
-use crate::prompts::{DELTA_SYSTEM, Prompt, REFLECT_SYSTEM};
+use crate::llm_log;
+use crate::prompts::{DELTA_SYSTEM, REFLECT_SYSTEM};
 use crate::reflect::Chosen;
 use crate::reflect::request::ReflectOutcome;
 use ask::Editor;
@@ -40,19 +40,8 @@ pub(super) async fn draft(
         RefreshMode::Full => full(course, plan).await,
         RefreshMode::Delta => {
             let work = Box::pin(delta(course, plan, chosen));
-            llm_log::within(context(course, &DELTA_SYSTEM), work).await
+            llm_log::within(course.calls(&DELTA_SYSTEM), work).await
         }
-    }
-}
-
-/// What the requests of a part of the run belong to.
-fn context(course: &Course<'_>, prompt: &Prompt) -> CallContext {
-    CallContext {
-        bank: Some(course.bank.clone()),
-        operation: "refresh".to_owned(),
-        operation_id: course.operation().map(|operation| operation.id.clone()),
-        run_id: Some(course.run.clone()),
-        prompt: (prompt.name.to_owned(), prompt.hash()),
     }
 }
 
@@ -73,7 +62,7 @@ async fn reflect(course: &Course<'_>, plan: &Plan) -> Result<ReflectOutcome, Fai
     let request = question::of(course, plan);
     let mut turns = Turns(course);
     let run = crate::reflect::run::run(course.engine, &request, &mut turns, course.cancel);
-    let ended = llm_log::within(context(course, &REFLECT_SYSTEM), Box::pin(run)).await;
+    let ended = llm_log::within(course.calls(&REFLECT_SYSTEM), Box::pin(run)).await;
     ended.map_err(|failed| {
         let mut drafted = Drafted::nothing(plan.model.document.clone(), false);
         drafted.usage = failed.trace.usage();

@@ -2,7 +2,7 @@
 //! and only where the text is known to rest on such a fact. A call that fails costs the refresh
 //! nothing; the facts stay cited and the next refresh tries again.
 
-use super::ask::{Editor, known_ids, problems};
+use super::ask::{Editor, known_ids, problem};
 use super::edit::beginning;
 use super::is_cancelled;
 use super::shown::{self, Handles, Marks};
@@ -261,7 +261,9 @@ impl Editor<'_> {
                 ParsedOp { body, ..op }
             })
             .collect();
-        problems(batch.apply(&ops, &case.rules))
+        let places: Vec<u32> = ops.iter().map(|op| op.index).collect();
+        let results = batch.apply(&ops, &case.rules);
+        places.into_iter().zip(results).filter_map(|(n, result)| problem(n, result)).collect()
     }
 
     /// A restated text rests on what still stands behind its block, whether the answer says so or
