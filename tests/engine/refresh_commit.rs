@@ -38,7 +38,7 @@ async fn edits_that_still_fit_are_published_on_the_document_that_moved() {
     let script = Scripted::default();
     let (f, before) = page(&script).await;
     let step = append(&before, "Cora joined.");
-    during(&f, &script, step, edit(&f, &before, "Wood is short.", "Wood is dear.")).await;
+    during(&f, &script, step, Box::pin(edit(&f, &before, "Wood is short.", "Wood is dear."))).await;
     let after = detail(&f).await;
     assert_eq!(outcome(&after), "content_written", "{:?}", after.last_run);
     assert_eq!(after.model.version, 3);
@@ -59,7 +59,7 @@ async fn edits_that_no_longer_fit_become_a_proposal_in_conflict() {
         "op": "replace_block", "section_id": section.id, "block_id": section.blocks[0].id,
         "text": "Ada and Cora lead.", "evidence": ["f1"],
     }]}));
-    during(&f, &script, step, edit(&f, &before, "Ada leads.", "Ada leads well.")).await;
+    during(&f, &script, step, Box::pin(edit(&f, &before, "Ada leads.", "Ada leads well."))).await;
     let after = detail(&f).await;
     assert_eq!(outcome(&after), "proposal_created", "{:?}", after.last_run);
     assert!(after.content.contains("Ada leads well.") && after.model.version == 2);
