@@ -413,3 +413,77 @@ async fn operations_are_listed_by_state_and_kind_and_removed_when_ended() {
     let gone = ops::delete(&f.engine, &f.bank, &ended).await.expect_err("it is gone");
     assert_eq!(gone.reason(), "operation_not_found");
 }
+
+/// 12.3: a run that would wait again while another refresh of its model waits ends; the waiting one
+/// takes over its causes and a forced rebuild, and the end counts as no failure.
+#[tokio::test]
+async fn a_run_that_goes_back_is_folded_into_the_one_that_waits() {
+    let script = Scripted::default();
+    let f = page(&script, json!({})).await;
+    let hold = Hold::default();
+    script.push(Step::error(timeout()).held_by(&hold));
+    script.push(Step::error(timeout()));
+    let first = models::refresh(&f.engine, &f.bank, &id(), true).await.expect("a refresh");
+    let engine = f.engine.clone();
+    let worker = tokio::spawn(async move { ops::run_pending(&engine).await });
+    hold.arrived().await;
+    let behind = models::refresh(&f.engine, &f.bank, &id(), false).await.expect("a refresh");
+    let again = models::refresh(&f.engine, &f.bank, &id(), false).await.expect("a refresh");
+    assert_eq!((&again.operation, again.deduplicated), (&behind.operation, true));
+    assert!(!operation(&f, &behind.operation).await.full);
+    for _ in 0..2 {
+        script.push(Step::error(timeout()));
+    }
+    hold.release();
+    worker.await.expect("a task").expect("a queue");
+    let ended = operation(&f, &first.operation).await;
+    assert_eq!(ended.status, OperationStatus::Failed);
+    let into = ended.details.expect("details").0["folded_into"].clone();
+    assert_eq!(into, json!(behind.operation));
+    let waiting = operation(&f, &behind.operation).await;
+    assert!(waiting.full, "the rebuild that was asked for is not lost");
+    assert_eq!((waiting.status, waiting.retry_count), (OperationStatus::Pending, 1));
+    assert_eq!(detail(&f).await.model.failure_streak, 0);
+}
+
+/// 12.5: a provider's quota with an end is waited for, and costs no retry.
+#[tokio::test]
+async fn a_quota_with_an_end_is_waited_for() {
+    let script = Scripted::default();
+    let f = page(&script, json!({})).await;
+    let limited = || llm::Error::RateLimited {
+        endpoint: "http://127.0.0.1".to_owned(),
+        retry_after: Some(Duration::from_secs(7200)),
+        answer: Box::default(),
+    };
+    script.push(Step::error(limited()));
+    script.push(Step::error(limited()));
+    let asked = models::refresh(&f.engine, &f.bank, &id(), false).await.expect("a refresh");
+    f.run_queue().await;
+    let waiting = operation(&f, &asked.operation).await;
+    assert_eq!((waiting.status, waiting.retry_count), (OperationStatus::Pending, 0));
+    let due = f.engine.now() + chrono::Duration::hours(2);
+    assert_eq!(waiting.next_retry_at, Some(due), "{waiting:?}");
+    run_of(&script);
+    f.clock.advance_ms(2 * HOUR);
+    f.run_queue().await;
+    assert_eq!(operation(&f, &asked.operation).await.status, OperationStatus::Completed);
+}
+
+/// 12.5: what waits after a failure can be run now.
+#[tokio::test]
+async fn a_parked_run_is_run_now_when_asked() {
+    let f = Fixture::new().await;
+    built(&f, json!({ "refresh_after_consolidation": true, "min_refresh_interval_seconds": 1800 }))
+        .await;
+    news(&f, 1).await;
+    consolidated(&f, &[]).await;
+    f.run_queue().await;
+    let parked = queue(&f).await.remove(0);
+    assert!(parked.next_retry_at.is_some());
+    let now = ops::retry(&f.engine, &f.bank, &parked.id).await.expect("run now");
+    assert_eq!((now.next_retry_at, now.automatic), (None, false));
+    f.run_queue().await;
+    assert_eq!(operation(&f, &parked.id).await.status, OperationStatus::Completed);
+    assert_eq!(detail(&f).await.model.version, 2);
+}

@@ -25,5 +25,5 @@ WHERE o.status = 'pending'
   AND (o.operation_type <> 'refresh_mental_model'
        OR ?4 > (SELECT count(*) FROM operation r INDEXED BY operation_claim
                 WHERE r.status = 'processing' AND r.operation_type = 'refresh_mental_model'))
-ORDER BY o.automatic, coalesce(o.next_retry_at, 0), o.id
+ORDER BY o.automatic, coalesce(o.next_retry_at, o.created_at), o.id
 LIMIT 1

@@ -2,11 +2,13 @@
 
 use chrono::TimeDelta;
 use domain::Instant;
+use domain::cron::Cron;
 use domain::model::{Cause, Review};
 use domain::schedule::{
     AfterFailure, Cancel, Claim, FailureClass, Floor, HeldReason, OperationStatus, Queued,
     Recovery, Submit, Tick, after_failure, cancel, ceiling_reached, claim, fold_into_waiting,
-    follow_up, may_retry, needs_attention, next_day, paused_until, recover, submit, tick,
+    follow_up, look_due, may_retry, missed_since, needs_attention, next_day, paused_until, recover,
+    submit, tick,
 };
 use domain::time::from_millis;
 
@@ -168,4 +170,31 @@ fn one_full_run_serves_both_schedules() {
     // What led to nothing was acted on all the same.
     let idle = Tick { fire: due, full_fire: full, submits: None };
     assert_eq!(tick(due, full, false, false), idle);
+}
+
+#[test]
+fn the_schedules_are_looked_at_by_the_wall_clock() {
+    assert!(look_due(None, at(0), 300), "at once, the first time");
+    assert!(!look_due(Some(at(0)), at(299), 300));
+    assert!(look_due(Some(at(0)), at(300), 300));
+    assert!(look_due(Some(at(0)), at(40_000), 300), "after sleep");
+    assert!(look_due(Some(at(100)), at(50), 300), "the clock was set back");
+    assert!(!look_due(None, at(0), 0), "0 is off");
+}
+
+#[test]
+fn only_what_nobody_looked_at_was_missed() {
+    let hourly = Cron::parse("0 * * * *").unwrap();
+    let hour = |n: i64| at(n * 3600);
+    // Awake: the look before was five minutes ago.
+    let awake = missed_since(&hourly, hour(9), Some(at(10 * 3600 - 200)), at(10 * 3600 + 100), 300);
+    assert_eq!(awake, None);
+    // Asleep from 22:00 to 07:40.
+    let woken = at(31 * 3600 + 2400);
+    assert_eq!(missed_since(&hourly, hour(22), Some(hour(22)), woken, 300), Some(hour(23)));
+    // Closed since a refresh at 09:30, opened at 12:20.
+    let opened = at(12 * 3600 + 1200);
+    assert_eq!(missed_since(&hourly, at(9 * 3600 + 1800), None, opened, 300), Some(hour(10)));
+    // Opened a minute after the only boundary: nothing was missed.
+    assert_eq!(missed_since(&hourly, at(9 * 3600 + 60), None, at(10 * 3600 + 60), 300), None);
 }

@@ -83,9 +83,13 @@ fn skip_of(reason: HeldReason) -> Option<Skip> {
 /// Lets go what is held for a reason that does not hold any more.
 pub(super) fn let_go(tx: &WriteTx<'_>, means: Means, now: Instant) -> store::Result<()> {
     for operation in operations::held(tx)? {
-        if verdict(tx, &operation, means, now)?
-            != operation.held.map_or(Verdict::Run, Verdict::Hold)
-        {
+        let Some(reason) = operation.held else { continue };
+        let still = match reason {
+            // A person may have chosen to wait for the end of the review, too.
+            HeldReason::ReviewInProgress => automatic::in_review(tx, &operation)?,
+            _ => verdict(tx, &operation, means, now)? == Verdict::Hold(reason),
+        };
+        if !still {
             operations::let_go(tx, operation.key, now)?;
         }
     }

@@ -10,7 +10,7 @@ pub use crate::models::automatic::after_consolidation;
 pub(crate) use crate::models::automatic::after_deletion;
 pub(crate) use holds::{Means, Verdict};
 pub use worker::{Handled, Running, run_pending};
-pub(crate) use worker::{quota_until, start_worker};
+pub(crate) use worker::{quota_until, quota_wait, start_worker};
 
 use crate::handle::{read_bank, write_bank};
 use crate::report::fault;

@@ -357,8 +357,14 @@ async fn write_failure(running: &Running, error: &Error) -> Result<()> {
 
 /// When a provider that allows no more requests allows them again, where it has said so.
 pub(crate) fn quota_until(error: &Error, now: Instant) -> Option<Instant> {
-    let Error::Llm(llm::Error::RateLimited { retry_after: Some(wait), .. }) = error else {
-        return None;
-    };
-    Some(now + chrono::Duration::from_std(*wait).ok()?)
+    Some(now + chrono::Duration::from_std(quota_wait(error)?).ok()?)
+}
+
+/// How long a provider that allows no more requests asks to be left alone.
+pub(crate) fn quota_wait(error: &Error) -> Option<Duration> {
+    match error {
+        Error::Llm(llm::Error::RateLimited { retry_after, .. }) => *retry_after,
+        Error::Refused(fault) => fault.asked_wait(),
+        _ => None,
+    }
 }

@@ -203,7 +203,9 @@ fn failed_twice(error: &llm::Error) -> crate::report::Fault {
         (Class::Refused | Class::UnknownModel | Class::Malformed, _) => ErrorCode::ProviderRefused,
         _ => ErrorCode::ProviderUnreachable,
     };
-    fault("provider_error").with("endpoint", endpoint_of(error)).code(code).detail(error)
+    // A limit with an end is waited for; a failure that names a time is tried again as any other.
+    let wait = error.retry_after().filter(|_| code == ErrorCode::ProviderRateLimited);
+    fault("provider_error").with("endpoint", endpoint_of(error)).code(code).detail(error).wait(wait)
 }
 
 fn endpoint_of(error: &llm::Error) -> String {

@@ -8,6 +8,7 @@ mod table;
 
 use domain::{FieldFault, RunId};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 pub use table::TABLE;
 
 /// The closed family that decides wording, remedy and severity.
@@ -128,13 +129,22 @@ pub struct Fault {
     code: Option<ErrorCode>,
     detail: Option<String>,
     run: Option<RunId>,
+    wait: Option<Duration>,
 }
 
 /// A fault of the named reason. An unknown reason is reported as `unexpected_error`; a test walks
 /// the sources so that this cannot happen unseen.
 #[must_use]
 pub fn fault(reason: &'static str) -> Fault {
-    Fault { reason, values: Vec::new(), fields: Vec::new(), code: None, detail: None, run: None }
+    Fault {
+        reason,
+        values: Vec::new(),
+        fields: Vec::new(),
+        code: None,
+        detail: None,
+        run: None,
+        wait: None,
+    }
 }
 
 impl Fault {
@@ -171,6 +181,18 @@ impl Fault {
     pub fn run(mut self, run: RunId) -> Self {
         self.run = Some(run);
         self
+    }
+
+    /// Keeps how long a provider asks to be left alone, for the queue.
+    #[must_use]
+    pub(crate) fn wait(mut self, wait: Option<Duration>) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// How long a provider asks to be left alone.
+    pub(crate) fn asked_wait(&self) -> Option<Duration> {
+        self.wait
     }
 
     /// The fine word.

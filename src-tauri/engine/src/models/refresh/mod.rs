@@ -93,8 +93,9 @@ impl Failure {
             return Self::of(fault("cancelled").into(), None);
         }
         let retryable = cause.as_ref().is_some_and(|cause| Report::from(cause).retryable);
+        let wait = cause.as_ref().and_then(crate::ops::quota_wait);
         let detail = cause.map_or_else(|| detail.to_owned(), |cause| cause.to_string());
-        let error = fault("delta_ops_failed").detail(detail).into();
+        let error = fault("delta_ops_failed").detail(detail).wait(wait).into();
         Self::judged(error, Some(FailureReason::DeltaOpsFailed), retryable)
     }
 
