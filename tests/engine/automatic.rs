@@ -73,6 +73,13 @@ pub(crate) async fn queue(f: &Fixture) -> Vec<OperationRow> {
     all.into_iter().filter(going).collect()
 }
 
+/// The refreshes among what is queued.
+async fn refreshes(f: &Fixture) -> Vec<OperationRow> {
+    let mut all = queue(f).await;
+    all.retain(|row| row.operation_type == "refresh_mental_model");
+    all
+}
+
 pub(crate) async fn operation(f: &Fixture, id: &OperationId) -> OperationRow {
     let all = ops::list(&f.engine, &f.bank).await.expect("operations");
     all.into_iter().find(|row| row.id == *id).expect("the operation")
@@ -433,12 +440,14 @@ async fn a_deletion_refreshes_the_models_that_cite_what_is_gone() {
     models::create(&f.engine, &f.bank, plain).await.expect("a model");
     f.run_queue().await;
     let gone = |n: usize| domain::MemoryId(made.based_on[n].id.clone());
+    let on = json!({ "enable_auto_consolidation": true });
+    settings::set_of(&f.engine, &f.bank, on.into()).await.expect("settings");
     memory::invalidate(&f.engine, &f.bank, &gone(0), None).await.expect("taken out of use");
-    assert_eq!(queue(&f).await, [], "facts wait for folding, whose end will ask");
+    assert_eq!(refreshes(&f).await, [], "facts wait for folding, whose end will ask");
     let off = json!({ "enable_auto_consolidation": false });
     settings::set_of(&f.engine, &f.bank, off.into()).await.expect("settings");
     memory::delete(&f.engine, &f.bank, &gone(1)).await.expect("deleted");
-    let waiting = queue(&f).await;
+    let waiting = refreshes(&f).await;
     assert_eq!(waiting.len(), 1, "the model without a trigger is only flagged");
     assert_eq!(waiting[0].mental_model_id, Some(id()));
     assert_eq!(
@@ -448,7 +457,7 @@ async fn a_deletion_refreshes_the_models_that_cite_what_is_gone() {
     f.run_queue().await;
     let uncited = f.fact("Nobody cites this.", &[], "2026-02-20").await;
     memory::delete(&f.engine, &f.bank, &uncited.id).await.expect("deleted");
-    assert_eq!(queue(&f).await, []);
+    assert_eq!(refreshes(&f).await, []);
 }
 
 /// 12.6: a boundary is acted on once, whatever came of it; 0 seconds between looks is off.
