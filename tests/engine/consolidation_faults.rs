@@ -388,6 +388,33 @@ async fn private_memories_never_reach_a_model_elsewhere() {
     assert!(shown.contains("stove is warm") && !shown.contains("safe"), "{last}");
 }
 
+/// A tag that becomes private later takes what was folded without it out of the open.
+#[tokio::test]
+async fn a_tag_that_becomes_private_closes_what_was_folded_in_the_open() {
+    let script = Scripted::default();
+    let f = scripted(&script).await;
+    let stated = json!({"default_observation_scopes": "shared"});
+    f.settings(json!({"enable_auto_consolidation": false, "default_observation_scopes": "shared"}))
+        .await;
+    for day in ["2026-01-05", "2026-01-06"] {
+        tagged(&f, "The safe is behind the stove.", day, &["secret"]).await;
+    }
+    tagged(&f, "The stove is warm.", "2026-01-07", &["home"]).await;
+    push_echoes(&script, 2, None);
+    fold(&f).await;
+    assert!(observations(&f).await.iter().all(|row| row.tags.is_empty()));
+    let mut stated = stated;
+    stated["local_only_tags"] = json!(["secret"]);
+    engine::settings::set_of(&f.engine, &f.bank, stated.into()).await.unwrap();
+    let open: Vec<_> = observations(&f).await.into_iter().map(|row| row.text).collect();
+    assert_eq!(open, ["The stove is warm."]);
+    assert_eq!(waiting(&f).await, (2, 0));
+    fold(&f).await;
+    let all = observations(&f).await;
+    assert_eq!((all.len(), &all[1].tags[..]), (2, &["secret".to_owned()][..]));
+    assert_eq!(script.requests().len(), 2);
+}
+
 /// Pseudo-random numbers; the same for the same seed.
 struct Dice(u64);
 

@@ -1,11 +1,13 @@
 //! What folding sets going: mental models that ask for it are refreshed once all is folded, each
 //! once, however many rounds it took and whatever happened in between.
 
-use crate::consolidation::{fold, tagged, waiting};
+use crate::consolidation::{creates, fold, tagged, waiting};
+use crate::reflect::{ask, question};
 use domain::ModelId;
 use engine::models;
 use engine::view::model::{NewModel, ReviewMode};
 use engine::view::operation::OperationStatus;
+use llm::scripted::{Scripted, Step};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -108,4 +110,44 @@ async fn fc_13_a_kill_after_the_second_round_loses_no_model_and_runs_none_twice(
     f.run_queue().await;
     assert_eq!(waiting(&f).await, (0, 0));
     assert_eq!(counted(&f).await, [1, 1, 1]);
+}
+
+/// What a question is told of observations: whether each may be out of date in its own scope, and the
+/// facts behind them where the bank asks for these.
+#[tokio::test]
+async fn a_question_sees_stale_observations_and_the_facts_behind_them() {
+    let script = Scripted::default();
+    let f = Fixture::scripted(Arc::new(script.clone())).await;
+    f.settings(json!({"enable_auto_consolidation": false, "reflect_source_facts_max_tokens": 0}))
+        .await;
+    for (text, tag) in [("The kiln burns wood.", "a"), ("The kiln burns gas.", "b")] {
+        tagged(&f, text, "2026-01-05", &[tag]).await;
+        script.push(creates(text, &["F1"]));
+    }
+    fold(&f).await;
+    tagged(&f, "The kiln burns coal.", "2026-01-06", &["b"]).await;
+    let look = |tool: &str| Step::call(tool, json!({"query": "what the kiln burns"}));
+    script.push(look("search_observations"));
+    script.push(look("recall"));
+    script.push(Step::call("done", json!({"answer": "Wood.", "observation_ids": ["o1"]})));
+    let (answer, _) = ask(&f, question("What does the kiln burn?")).await;
+    let trace = answer.unwrap().trace;
+    let call = trace.tool_calls.iter().find(|call| call.tool == "search_observations").unwrap();
+    let shown = call.output.clone().unwrap().0;
+    let stale: Vec<_> = shown["observations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["tags"][0].as_str().unwrap(), row["is_stale"] == true))
+        .collect();
+    let stale: std::collections::BTreeMap<_, _> = stale.into_iter().collect();
+    assert_eq!(stale, [("a", false), ("b", true)].into());
+    assert_eq!(shown["is_stale"], true, "the search as a whole, by the scope of the question");
+    let facts = shown["source_facts"].as_object().unwrap();
+    assert_eq!(facts.len(), 2);
+    for row in shown["observations"].as_array().unwrap() {
+        let source = row["source_fact_ids"][0].as_str().unwrap();
+        assert_eq!(facts[source]["text"], row["text"]);
+    }
+    assert_eq!(trace.observations_accessed.len(), 2, "facts are no observations");
 }

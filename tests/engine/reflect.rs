@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tests::Fixture;
 
-fn question(query: &str) -> ReflectInput {
+pub(crate) fn question(query: &str) -> ReflectInput {
     ReflectInput {
         query: query.to_owned(),
         budget: None,
@@ -32,7 +32,7 @@ async fn ferry(model: &Scripted) -> Fixture {
     fixture
 }
 
-async fn ask(
+pub(crate) async fn ask(
     fixture: &Fixture,
     input: ReflectInput,
 ) -> (Result<ReflectRunView, engine::report::Report>, Vec<RunEvent>) {

@@ -77,7 +77,7 @@ pub async fn of(engine: &Engine, bank: &BankId) -> Result<SettingValues> {
 /// # Errors
 /// `bank_not_found`, `unknown_setting`, `setting_out_of_range`; `invalid_request` for several.
 pub async fn set_of(engine: &Engine, bank: &BankId, patch: Json) -> Result<SettingValues> {
-    let (patch, now, id) = (object(patch)?, engine.now(), bank.clone());
+    let (patch, now, id, writer) = (object(patch)?, engine.now(), bank.clone(), engine.clone());
     engine
         .store()
         .write_as("set_bank_settings", move |tx| {
@@ -85,6 +85,7 @@ pub async fn set_of(engine: &Engine, bank: &BankId, patch: Json) -> Result<Setti
             let stated = StatedSettings::from_stored(&bank.config).patched(&patch);
             let stated = stated.map_err(refused)?;
             banks::set_config(tx, bank.key, &stated.to_json(), now)?;
+            crate::memory::consolidate::seal(tx, &writer, bank.key, now)?;
             Ok::<_, Error>(())
         })
         .await?;
@@ -130,7 +131,7 @@ pub async fn program(engine: &Engine) -> Result<SettingValues> {
 /// # Errors
 /// As [`set_of`].
 pub async fn set_program(engine: &Engine, patch: Json) -> Result<SettingValues> {
-    let (mut patch, now) = (object(patch)?, engine.now());
+    let (mut patch, now, writer) = (object(patch)?, engine.now(), engine.clone());
     let tick = patch.remove(TICK);
     let paused = patch.remove(PAUSED);
     engine
@@ -150,6 +151,9 @@ pub async fn set_program(engine: &Engine, patch: Json) -> Result<SettingValues> 
                 Err(more) => return Err(refused(faults.into_iter().chain(more).collect())),
             };
             settings::set(tx, BANK_SETTINGS, &stated.to_json(), now)?;
+            for bank in banks::list(tx)? {
+                crate::memory::consolidate::seal(tx, &writer, bank.key, now)?;
+            }
             for (key, value) in [(TICK, tick), (PAUSED, paused)] {
                 match value {
                     None => {}

@@ -158,6 +158,24 @@ pub fn unfold(
     sweep_observations(tx, &observations, now)
 }
 
+/// Observations in use that rest on a fact with one of some tags and lack that tag themselves.
+pub fn unmarked(tx: &ReadTx<'_>, bank: BankKey, tags: &[String]) -> Result<Vec<MemoryKey>> {
+    tx.list(
+        "SELECT DISTINCT o.observation_id
+         FROM json_each(?2) j
+         JOIN tag t ON t.bank_id = ?1 AND t.name = j.value
+         JOIN tag_set_member tm ON tm.tag_id = t.id
+         JOIN memory f ON f.tag_set_id = tm.tag_set_id AND f.fact_type < 2
+         JOIN observation_source o ON o.source_id = f.id
+         JOIN memory v ON v.id = o.observation_id AND v.state = 0
+         WHERE NOT EXISTS (
+             SELECT 1 FROM tag_set_member vm
+             WHERE vm.tag_set_id = v.tag_set_id AND vm.tag_id = t.id)",
+        (bank, row::text(tags)?),
+        |r| r.get(0),
+    )
+}
+
 /// Takes observations away and puts all their facts back into the queue; gives their number.
 pub fn sweep_observations(
     tx: &WriteTx<'_>,

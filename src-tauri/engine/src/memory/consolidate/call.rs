@@ -213,7 +213,8 @@ fn user_turn(desk: &Desk, question: &Question<'_>) -> Result<String> {
     for (at, candidate) in question.shown.iter().enumerate() {
         let mut whole = row(format!("O{}", at + 1), &candidate.memory);
         whole.insert("proof_count".to_owned(), json!(candidate.memory.proof_count));
-        let sources: Vec<Value> = candidate.sources.iter().map(|fact| source(fact)).collect();
+        let sources: Vec<Value> =
+            candidate.sources.iter().map(|fact| Value::Object(told(fact))).collect();
         whole.insert("rests_on".to_owned(), Value::Array(sources));
         let _ = writeln!(shown, "{}", Value::Object(whole));
     }
@@ -236,10 +237,6 @@ fn row(handle: String, memory: &Memory) -> Map<String, Value> {
     row.insert("id".to_owned(), Value::String(handle));
     row.extend(told(memory));
     row
-}
-
-fn source(memory: &Memory) -> Value {
-    Value::Object(told(memory))
 }
 
 /// Text, context and dates, absent ones left out.

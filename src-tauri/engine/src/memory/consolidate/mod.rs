@@ -16,7 +16,7 @@ mod seed;
 mod select;
 mod shown;
 
-pub(crate) use queue::after_write;
+pub(crate) use queue::{after_write, seal};
 pub(crate) use seed::{Seed, seed};
 pub(crate) use shown::{folding, stale_scopes};
 

@@ -117,6 +117,24 @@ pub(crate) fn after_write(
     Ok(true)
 }
 
+/// To be called in the transaction that states the tags which keep memories on this machine: what was
+/// folded from facts with such a tag into a scope without it goes, and is folded anew within it.
+pub(crate) fn seal(
+    tx: &WriteTx<'_>,
+    engine: &Engine,
+    bank: BankKey,
+    now: Instant,
+) -> store::Result<()> {
+    let settings = crate::settings::of_bank(tx, &store::banks::by_key(tx, bank)?)?;
+    let tags = settings.local_only().to_vec();
+    let open = memories::unmarked(tx, bank, &tags)?;
+    if !open.is_empty() {
+        memories::sweep_observations(tx, &open, now)?;
+        after_write(tx, engine, bank, &tags.into_iter().collect(), now)?;
+    }
+    Ok(())
+}
+
 /// Queues a consolidation that a person asked for.
 pub(super) async fn ask(
     engine: &Engine,
