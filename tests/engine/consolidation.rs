@@ -427,7 +427,7 @@ async fn observations_are_cleared_by_bank_scope_and_fact() {
 #[tokio::test]
 async fn every_change_of_facts_folds_by_itself_where_the_bank_says_so() {
     let f = Fixture::new().await;
-    f.settings(json!({})).await;
+    f.settings(json!({"enable_auto_consolidation": true})).await;
     let add = || f.fact("Wood is short.", &[], "2026-01-01");
     let (first, _) = (add().await, add().await);
     assert_eq!(runs(&f).await.len(), 1, "the second joins the one that waits");

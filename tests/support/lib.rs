@@ -145,7 +145,8 @@ impl Fixture {
         let bank = engine::banks::create(&engine, new).await.expect("a bank").id;
         let fixture = Self { folder, clock, engine, bank };
         // The script of a test is about its own subject; the chapter on folding switches this on.
-        fixture.settings(json!({"enable_auto_consolidation": false})).await;
+        let off = json!({"enable_auto_consolidation": false});
+        engine::settings::set_program(&fixture.engine, off.into()).await.expect("settings");
         fixture
     }
 
