@@ -1,3 +1,4 @@
+import { MemoryText } from "~/components/memory-text";
 import { dayTime } from "~/lib/format";
 import type { Folding, MemoryId, ObservationChange } from "~/platform/bindings";
 import { Part } from "./detail-parts";
@@ -53,7 +54,9 @@ function Change({ change, onOpen }: { change: ObservationChange; onOpen: (id: Me
         <time dateTime={change.changed_at}>{dayTime(change.changed_at)}</time> {change.reason}
       </p>
       <p className="type-small text-faint">{words.before}</p>
-      <p className="select-text text-muted">{change.previous_text}</p>
+      <p className="select-text whitespace-pre-line text-muted">
+        <MemoryText text={change.previous_text} links />
+      </p>
       {change.new_sources.length > 0 && (
         <>
           <p className="type-small mt-1 text-faint">{words.since}</p>
@@ -68,7 +71,7 @@ function Change({ change, onOpen }: { change: ObservationChange; onOpen: (id: Me
                     onClick={() => onOpen(id)}
                     className="w-full rounded-md text-left hover:bg-hover"
                   >
-                    {text}
+                    <MemoryText text={text} />
                   </button>
                 )}
               </li>
