@@ -2,12 +2,13 @@
 //! a second start, and watched until its page has drawn itself.
 
 use crate::drawing;
+use crate::state::App;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use tauri::{AppHandle, Manager, WebviewWindowBuilder};
+use tauri::{AppHandle, Manager, WebviewWindowBuilder, WindowEvent};
 use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
 use tauri_plugin_window_state::StateFlags;
 use tauri_specta::Event;
@@ -102,7 +103,13 @@ pub(crate) fn open(app: &AppHandle, folder: &Path) -> tauri::Result<()> {
     } else {
         builder.incognito(true)
     };
-    builder.build()?;
+    let window = builder.build()?;
+    let handle = app.clone();
+    window.on_window_event(move |event| {
+        if matches!(event, WindowEvent::Focused(true)) {
+            tauri::async_runtime::spawn(look_at_files(handle.clone()));
+        }
+    });
     tauri::async_runtime::spawn(watch(app.clone(), folder.to_owned()));
     Ok(())
 }
@@ -121,6 +128,16 @@ pub(crate) fn second_start(app: &AppHandle, arguments: Vec<String>, working_fold
         && let Err(error) = (FilesOpened { waiting }).emit(app)
     {
         tracing::warn!(%error, "the page was not told of opened files");
+    }
+}
+
+/// The person may come back from another program that changed a published file. What that comes to
+/// reaches the page as news of changed data.
+async fn look_at_files(app: AppHandle) {
+    let state = app.state::<App>();
+    let Ok(engine) = state.engine().await else { return };
+    if let Err(error) = engine::models::published::check_files(&engine).await {
+        tracing::warn!(%error, "the published files were not checked");
     }
 }
 

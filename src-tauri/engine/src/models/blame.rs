@@ -12,6 +12,7 @@ use domain::provenance::{self as origins, BlockOrigin, PERSON, Provenance};
 use domain::{Instant, Json, MemoryId, ModelId, OperationId, ProposalId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use store::models::provenance::{self, BlockAuthor, BlockSource, LockKind};
 use store::versions::{self, VersionHead};
@@ -435,15 +436,18 @@ impl RunOps {
         version: u32,
         op: &str,
     ) -> store::Result<Option<String>> {
-        if !self.0.contains_key(&version) {
-            let record = match versions::get(tx, model, version) {
-                Ok(row) => row.reflect_response.unwrap_or_default(),
-                Err(store::Error::NotFound { .. }) => Value::Null,
-                Err(error) => return Err(error),
-            };
-            self.0.insert(version, kinds(&record));
-        }
-        Ok(self.0.get(&version).and_then(|kinds| kinds.get(op).cloned()))
+        let known = match self.0.entry(version) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let record = match versions::get(tx, model, version) {
+                    Ok(row) => row.reflect_response.unwrap_or_default(),
+                    Err(store::Error::NotFound { .. }) => Value::Null,
+                    Err(error) => return Err(error),
+                };
+                place.insert(kinds(&record))
+            }
+        };
+        Ok(known.get(op).cloned())
     }
 }
 

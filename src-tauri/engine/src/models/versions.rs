@@ -4,7 +4,7 @@
 use super::blame::Known;
 use super::lifecycle::{by_person, vector};
 use super::loaded::{Loaded, clocks, from_json, set_clocks};
-use super::publish::{NewState, no_evidence, publish, tokens};
+use super::publish::{NewState, no_evidence, origins, publish, tokens};
 use crate::handle::write_bank;
 use crate::view::model::ModelDetail;
 use crate::{Engine, Result};
@@ -32,6 +32,14 @@ pub(super) async fn revert(
         let old = versions::get(tx, loaded.key(), version)?;
         let document = read_stored(&Json(old.structure.clone()), &old.content);
         let known = Known::of_version(tx, loaded.key(), version)?;
+        // A version of an older file knows no origins: what it shares with the present document keeps
+        // its own, the rest is told by its evidence alone.
+        let provenance = if known.authors.is_empty() {
+            let now = origins(tx, loaded.key())?;
+            now.after_whole(&loaded.document, &document, &[], expected + 1)
+        } else {
+            known.origins
+        };
         let mut evidence = old
             .reflect_response
             .as_ref()
@@ -42,7 +50,7 @@ pub(super) async fn revert(
         set_clocks(&mut loaded.row.head, moved);
         let state = NewState {
             evidence,
-            provenance: known.origins,
+            provenance,
             restored: known.authors,
             settings: loaded.settings(),
             vector: Some(vector),

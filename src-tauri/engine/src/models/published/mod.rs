@@ -422,7 +422,7 @@ fn outside(job: &Job, found: &Found, fine: PublishTarget) -> Looked {
 async fn note(engine: &Engine, bank: &BankId, job: Job, looked: Looked) -> Result<PublishedFile> {
     let Looked { target, outside, is_ours } = looked;
     let key = job.model.key();
-    let back = is_ours && job.offered.from_file().is_some();
+    let back = is_ours && job.offered.of_file().is_some();
     let offers = outside.as_ref().is_some_and(|outside| job.offered.wants(&outside.hash));
     if target == job.target && !back && !offers {
         let shown = crate::handle::read_bank(engine, bank, move |tx, _| view(tx, key)).await?;

@@ -75,7 +75,7 @@ impl Offered {
     }
 
     /// The proposal that offers a text of the file and waits.
-    pub(super) fn from_file(&self) -> Option<&ProposalHead> {
+    pub(super) fn of_file(&self) -> Option<&ProposalHead> {
         self.waiting.as_ref().filter(|(_, hash)| hash.is_some()).map(|(head, _)| head)
     }
 
