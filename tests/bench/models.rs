@@ -8,7 +8,7 @@ use domain::{MemoryId, ModelId};
 use embed::{Cached, Embedder, Hash};
 use engine::models::{self, proposals};
 use engine::view::model::{NewModel, ReviewMode};
-use engine::view::proposal::{ApproveInput, DecideOps, OpDecision, PreviewOf};
+use engine::view::proposal::{ApproveInput, DecideOps, Decision, PreviewOf, Turn};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -119,15 +119,20 @@ async fn a_refresh_and_a_review_of_200_blocks() {
             .time(proposals::preview(&f.engine, &f.bank, &row.id, PreviewOf::Everything))
             .await
             .expect("a preview");
-        let op_ids = view.ops.iter().map(|op| op.op_id.clone()).collect();
-        let decided = DecideOps { op_ids, decision: OpDecision::Accepted };
+        let op_ids: Vec<String> = view.ops.iter().map(|op| op.op_id.clone()).collect();
+        let decided = DecideOps::all(&op_ids, Decision::Accepted);
+        let turn = Turn::at(view.state_seq);
         let view = decisions
-            .time(proposals::decide(&f.engine, &f.bank, &row.id, decided, view.state_seq))
+            .time(proposals::decide(&f.engine, &f.bank, &row.id, decided, turn))
             .await
             .expect("a decision");
-        let input = ApproveInput { confirmed: true, ..ApproveInput::default() };
+        let shown = proposals::preview(&f.engine, &f.bank, &row.id, PreviewOf::Accepted)
+            .await
+            .expect("a preview");
+        let input = ApproveInput { confirm: shown.confirm, ..ApproveInput::default() };
+        let turn = Turn::at(view.state_seq);
         approvals
-            .time(proposals::approve(&f.engine, &f.bank, &row.id, input, view.state_seq))
+            .time(proposals::approve(&f.engine, &f.bank, &row.id, input, turn))
             .await
             .expect("a version");
         let last = u32::try_from(round).unwrap() + 2;

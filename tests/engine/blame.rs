@@ -6,7 +6,7 @@ use domain::MemoryId;
 use engine::models::{self, proposals};
 use engine::view::blame::{BlameBlock, ModelBlame};
 use engine::view::model::{Author, NewModel, ReviewMode};
-use engine::view::proposal::{ApproveInput, DecideOps, OpDecision};
+use engine::view::proposal::{ApproveInput, ApproveWhat, DecideOps, Decision, Turn};
 use tests::Fixture;
 
 async fn blame(f: &Fixture, version: Option<u32>) -> ModelBlame {
@@ -87,9 +87,9 @@ async fn an_approved_change_is_blamed_with_its_proposal_and_its_number() {
     f.run_queue().await;
     let row = proposals::inbox(&f.engine, &f.bank).await.expect("an inbox").remove(0);
     let view = proposals::get(&f.engine, &f.bank, &row.id).await.expect("a proposal");
-    let op_ids = view.ops.iter().map(|op| op.op_id.clone()).collect();
-    let input = DecideOps { op_ids, decision: OpDecision::Accepted };
-    let view = proposals::decide(&f.engine, &f.bank, &row.id, input, view.state_seq)
+    let op_ids: Vec<String> = view.ops.iter().map(|op| op.op_id.clone()).collect();
+    let input = DecideOps::all(&op_ids, Decision::Accepted);
+    let view = proposals::decide(&f.engine, &f.bank, &row.id, input, Turn::at(view.state_seq))
         .await
         .expect("a decision");
     let shown = proposals::preview(
@@ -102,10 +102,10 @@ async fn an_approved_change_is_blamed_with_its_proposal_and_its_number() {
     .expect("a preview");
     let input = ApproveInput {
         draft: Some(shown.content.replace("Mondays", "Mondays and Fridays")),
-        confirmed: true,
-        ..ApproveInput::default()
+        what: ApproveWhat::Draft,
+        ..crate::proposals::sure()
     };
-    proposals::approve(&f.engine, &f.bank, &row.id, input, view.state_seq)
+    proposals::approve(&f.engine, &f.bank, &row.id, input, Turn::at(view.state_seq))
         .await
         .expect("a version");
     let now = blame(&f, None).await;

@@ -7,7 +7,7 @@ use domain::RunId;
 use engine::models;
 use engine::models::proposals;
 use engine::view::model::{ModelDetail, ReviewMode};
-use engine::view::proposal::{DecideOps, OpDecision};
+use engine::view::proposal::{DecideOps, Decision, Turn};
 use engine::view::refresh::DryRunView;
 use llm::scripted::{Hold, Scripted, Step};
 use rusqlite::types::ValueRef;
@@ -156,12 +156,12 @@ async fn a_kept_dry_run_is_a_proposal_without_another_call() {
     let view = proposals::get(&f.engine, &f.bank, &kept.proposal).await.expect("the proposal");
     assert_eq!((view.row.reason.as_str(), view.base_version), ("kept_dry_run", 2));
     let ops: Vec<String> = view.ops.iter().map(|op| op.op_id.clone()).collect();
-    let all = DecideOps { op_ids: ops, decision: OpDecision::Accepted };
-    let view = proposals::decide(&f.engine, &f.bank, &kept.proposal, all, view.state_seq)
+    let all = DecideOps::all(&ops, Decision::Accepted);
+    let view = proposals::decide(&f.engine, &f.bank, &kept.proposal, all, Turn::at(view.state_seq))
         .await
         .expect("a decision");
-    let input = engine::view::proposal::ApproveInput { confirmed: true, ..Default::default() };
-    proposals::approve(&f.engine, &f.bank, &kept.proposal, input, view.state_seq)
+    let input = crate::proposals::sure();
+    proposals::approve(&f.engine, &f.bank, &kept.proposal, input, Turn::at(view.state_seq))
         .await
         .expect("a version");
     let after = detail(&f).await;

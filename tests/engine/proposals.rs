@@ -7,8 +7,8 @@ use engine::models;
 use engine::models::proposals;
 use engine::view::model::{Author, ModelState, ReviewMode, TimelineEntry};
 use engine::view::proposal::{
-    ApproveInput, ConflictChoice, DecideOps, OpDecision, PreviewOf, ProposalState, ProposalView,
-    RejectDisposition, RejectInput,
+    ApproveInput, ConflictChoice, DecideOps, Decision, DuringReview, PreviewOf, ProposalState,
+    ProposalView, RejectDisposition, RejectInput, Turn,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,14 +16,26 @@ use store::Moment;
 use tests::Fixture;
 
 /// A model under review with a published document and three new facts, proposed as a delta.
-async fn proposed(f: &Fixture) -> ProposalView {
+pub(crate) async fn proposed(f: &Fixture) -> ProposalView {
     facts(f).await;
+    first_version(f).await;
+    three_facts(f).await;
+    refresh(f, false).await;
+    waiting(f).await
+}
+
+/// The first proposal of a reviewed model, approved.
+pub(crate) async fn first_version(f: &Fixture) {
     models::create(&f.engine, &f.bank, kiln(ReviewMode::Manual, "delta")).await.expect("a model");
     f.run_queue().await;
     let first = waiting(f).await;
     let all = accept_all(f, &first).await;
-    approve(f, &all, ApproveInput { confirmed: true, ..ApproveInput::default() }).await;
+    approve(f, &all, sure()).await;
     assert_eq!(detail(f).await.model.version, 1);
+}
+
+/// Three facts that a delta adds.
+pub(crate) async fn three_facts(f: &Fixture) {
     f.fact("Ben Okoro cleaned the kiln of the workshop.", &["Kiln", "Ben Okoro"], "2026-02-20")
         .await;
     f.fact("The kiln of the workshop got a new chimney.", &["Kiln"], "2026-02-21").await;
@@ -33,49 +45,67 @@ async fn proposed(f: &Fixture) -> ProposalView {
         "2026-02-22",
     )
     .await;
-    refresh(f, false).await;
-    waiting(f).await
 }
 
-async fn waiting(f: &Fixture) -> ProposalView {
+pub(crate) async fn waiting(f: &Fixture) -> ProposalView {
     let inbox = proposals::inbox(&f.engine, &f.bank).await.expect("an inbox");
     assert_eq!(inbox.len(), 1, "{:?}", detail(f).await.last_run);
     get(f, &inbox[0].id).await
 }
 
-async fn get(f: &Fixture, id: &ProposalId) -> ProposalView {
+pub(crate) async fn get(f: &Fixture, id: &ProposalId) -> ProposalView {
     proposals::get(&f.engine, &f.bank, id).await.expect("the proposal")
 }
 
-async fn decide(
+pub(crate) async fn decide(
     f: &Fixture,
     view: &ProposalView,
     op_ids: Vec<String>,
-    decision: OpDecision,
+    decision: Decision,
 ) -> ProposalView {
-    let input = DecideOps { op_ids, decision };
-    proposals::decide(&f.engine, &f.bank, &view.row.id, input, view.state_seq)
+    let input = DecideOps::all(&op_ids, decision);
+    proposals::decide(&f.engine, &f.bank, &view.row.id, input, Turn::at(view.state_seq))
         .await
         .expect("a decision")
 }
 
-async fn accept_all(f: &Fixture, view: &ProposalView) -> ProposalView {
+pub(crate) async fn accept_all(f: &Fixture, view: &ProposalView) -> ProposalView {
     let all = view.ops.iter().map(|op| op.op_id.clone()).collect();
-    decide(f, view, all, OpDecision::Accepted).await
+    decide(f, view, all, Decision::Accepted).await
 }
 
-async fn approve(f: &Fixture, view: &ProposalView, input: ApproveInput) -> u32 {
-    proposals::approve(&f.engine, &f.bank, &view.row.id, input, view.state_seq)
+pub(crate) async fn approve(f: &Fixture, view: &ProposalView, input: ApproveInput) -> u32 {
+    proposals::approve(&f.engine, &f.bank, &view.row.id, input, Turn::at(view.state_seq))
         .await
         .expect("a version")
         .version
 }
 
-fn sure() -> ApproveInput {
-    ApproveInput { confirmed: true, ..ApproveInput::default() }
+/// An explicit refresh that folds the decisions of a review in progress.
+pub(crate) async fn refresh_folding(f: &Fixture, full: bool) {
+    models::refresh_in_review(&f.engine, &f.bank, &id(), full, DuringReview::Fold)
+        .await
+        .expect("a refresh");
+    f.run_queue().await;
 }
 
-fn op_with<'a>(view: &'a ProposalView, words: &str) -> &'a engine::view::proposal::OpView {
+pub(crate) fn sure() -> ApproveInput {
+    let all = [
+        "large_removal",
+        "human_touch",
+        "unsupported_claim",
+        "empty_result",
+        "query_changed",
+        "scope_changed",
+        "draft_outdated",
+    ];
+    ApproveInput { confirm: all.map(str::to_owned).to_vec(), ..ApproveInput::default() }
+}
+
+pub(crate) fn op_with<'a>(
+    view: &'a ProposalView,
+    words: &str,
+) -> &'a engine::view::proposal::OpView {
     view.ops
         .iter()
         .find(|op| op.new_text.as_deref().is_some_and(|text| text.contains(words)))
@@ -99,7 +129,7 @@ async fn the_first_build_of_a_reviewed_model_changes_nothing_until_it_is_approve
     assert!(view.extractive && !view.whole && !view.ops.is_empty());
     assert!(view.ops.iter().all(|op| !op.evidence.is_empty() && !op.unsupported));
     assert_eq!(view.row.triggered_by, ["create"]);
-    let none = proposals::approve(&f.engine, &f.bank, &view.row.id, sure(), 0).await;
+    let none = proposals::approve(&f.engine, &f.bank, &view.row.id, sure(), Turn::at(0)).await;
     assert_eq!(none.expect_err("nothing is accepted").reason(), "nothing_accepted");
     let view = accept_all(&f, &view).await;
     let shown = proposals::preview(&f.engine, &f.bank, &view.row.id, PreviewOf::Accepted)
@@ -124,14 +154,14 @@ async fn fc_10_two_of_three_changes_are_stored_as_they_were_shown() {
     let taken = vec![ben.op_id.clone(), chimney.op_id.clone()];
     let refused = cora.op_id.clone();
     let cora_fact = cora.evidence[0].id.clone();
-    let view = decide(&f, &view, taken, OpDecision::Accepted).await;
+    let view = decide(&f, &view, taken, Decision::Accepted).await;
     assert_eq!(view.row.state, ProposalState::InReview);
-    let view = decide(&f, &view, vec![refused], OpDecision::Rejected).await;
+    let view = decide(&f, &view, vec![refused], Decision::Rejected).await;
     let shown = proposals::preview(&f.engine, &f.bank, &view.row.id, PreviewOf::Accepted)
         .await
         .expect("a preview");
     assert!(!shown.content.contains("Cora") && shown.content.contains("chimney"));
-    let stale = proposals::approve(&f.engine, &f.bank, &view.row.id, sure(), 0).await;
+    let stale = proposals::approve(&f.engine, &f.bank, &view.row.id, sure(), Turn::at(0)).await;
     assert_eq!(stale.expect_err("an older state").reason(), "state_conflict");
     let input = ApproveInput { note: Some("without the wood".to_owned()), ..sure() };
     assert_eq!(approve(&f, &view, input).await, 2);
@@ -168,12 +198,12 @@ async fn a_change_that_is_put_off_comes_back_and_one_that_was_edited_is_the_pers
         &view.row.id,
         &ben,
         Some("Ben swept the kiln.".to_owned()),
-        view.state_seq,
+        Turn::at(view.state_seq),
     )
     .await
     .expect("an edit");
     let op = op_with(&edited, "Ben swept");
-    assert_eq!(op.decision, OpDecision::Accepted);
+    assert_eq!(op.decision, Decision::Accepted);
     assert!(op.proposed_text.as_deref().is_some_and(|text| text.contains("Ben Okoro cleaned")));
     let heading = proposals::edit_op(
         &f.engine,
@@ -181,11 +211,11 @@ async fn a_change_that_is_put_off_comes_back_and_one_that_was_edited_is_the_pers
         &view.row.id,
         &ben,
         Some("# A heading".to_owned()),
-        edited.state_seq,
+        Turn::at(edited.state_seq),
     )
     .await;
     assert_eq!(heading.expect_err("no heading").reason(), "invalid_request");
-    let view = decide(&f, &edited, vec![cora], OpDecision::Deferred).await;
+    let view = decide(&f, &edited, vec![cora], Decision::Deferred).await;
     approve(&f, &view, sure()).await;
     let after = detail(&f).await;
     assert!(after.content.contains("Ben swept the kiln.") && !after.content.contains("cleaned"));
@@ -203,9 +233,10 @@ async fn a_rejection_with_a_note_reads_the_facts_again_and_one_without_does_not(
     let f = Fixture::new().await;
     let view = proposed(&f).await;
     let input = RejectInput { note: Some("Only names.".to_owned()), ..RejectInput::default() };
-    let closed = proposals::reject(&f.engine, &f.bank, &view.row.id, input, view.state_seq)
-        .await
-        .expect("a rejection");
+    let closed =
+        proposals::reject(&f.engine, &f.bank, &view.row.id, input, Turn::at(view.state_seq))
+            .await
+            .expect("a rejection");
     assert_eq!(closed.row.state, ProposalState::Rejected);
     assert_eq!(closed.resolution_note.as_deref(), Some("Only names."));
     assert_eq!(detail(&f).await.model.state, ModelState::Behind, "the facts are still new");
@@ -213,10 +244,10 @@ async fn a_rejection_with_a_note_reads_the_facts_again_and_one_without_does_not(
     let again = waiting(&f).await;
     assert_eq!(again.row.operations, 3);
     // Nothing new speaks for them, so they stand refused as before.
-    assert!(again.ops.iter().all(|op| op.decision == OpDecision::Rejected));
+    assert!(again.ops.iter().all(|op| op.decision == Decision::Rejected));
     let input =
         RejectInput { disposition: Some(RejectDisposition::Dismiss), ..RejectInput::default() };
-    proposals::reject(&f.engine, &f.bank, &again.row.id, input, again.state_seq)
+    proposals::reject(&f.engine, &f.bank, &again.row.id, input, Turn::at(again.state_seq))
         .await
         .expect("a dismissal");
     let after = detail(&f).await;
@@ -253,7 +284,8 @@ async fn a_proposal_follows_the_document_and_conflicts_only_where_texts_meet() {
     let op = op_with(&stuck, "painted red");
     assert_eq!(op.conflict.as_ref().map(|conflict| conflict.kind.as_str()), Some("missing"));
     let refused =
-        proposals::approve(&f.engine, &f.bank, &stuck.row.id, sure(), stuck.state_seq).await;
+        proposals::approve(&f.engine, &f.bank, &stuck.row.id, sure(), Turn::at(stuck.state_seq))
+            .await;
     assert_eq!(refused.expect_err("in conflict").reason(), "proposal_conflicted");
     let choice = ConflictChoice::TakeProposed;
     let solved = proposals::resolve_conflict(
@@ -262,7 +294,7 @@ async fn a_proposal_follows_the_document_and_conflicts_only_where_texts_meet() {
         &stuck.row.id,
         &op.op_id,
         choice,
-        stuck.state_seq,
+        Turn::at(stuck.state_seq),
     )
     .await
     .expect("a way out");
@@ -276,9 +308,9 @@ async fn a_newer_refresh_takes_the_place_of_a_proposal_and_keeps_what_was_said()
     let f = Fixture::new().await;
     let view = proposed(&f).await;
     let ben = op_with(&view, "Ben Okoro").op_id.clone();
-    let view = decide(&f, &view, vec![ben], OpDecision::Accepted).await;
+    let view = decide(&f, &view, vec![ben], Decision::Accepted).await;
     f.fact("The kiln of the workshop was painted red.", &["Kiln"], "2026-02-25").await;
-    refresh(&f, false).await;
+    refresh_folding(&f, false).await;
     let newer = waiting(&f).await;
     assert_ne!(newer.row.id, view.row.id);
     let old = get(&f, &view.row.id).await;
@@ -287,7 +319,7 @@ async fn a_newer_refresh_takes_the_place_of_a_proposal_and_keeps_what_was_said()
     let carried = op_with(&newer, "Ben Okoro");
     assert_eq!(
         (carried.decision, carried.marker.as_deref()),
-        (OpDecision::Accepted, Some("carried"))
+        (Decision::Accepted, Some("carried"))
     );
     op_with(&newer, "painted red");
 }
@@ -317,7 +349,7 @@ async fn warnings_must_be_confirmed_and_a_draft_is_published_as_written() {
         &f.bank,
         &view.row.id,
         ApproveInput::default(),
-        view.state_seq,
+        Turn::at(view.state_seq),
     )
     .await;
     assert_eq!(bare.expect_err("not confirmed").reason(), "confirmation_required");
@@ -343,7 +375,8 @@ async fn an_approval_killed_at_its_commit_is_whole_or_not_at_all() {
             Ok(())
         });
         let result =
-            proposals::approve(&f.engine, &f.bank, &view.row.id, sure(), view.state_seq).await;
+            proposals::approve(&f.engine, &f.bank, &view.row.id, sure(), Turn::at(view.state_seq))
+                .await;
         assert_eq!(commits.load(Ordering::SeqCst), 1, "one transaction: {result:?}");
         let Fixture { folder, clock, engine, bank } = f;
         engine.store().set_commit_hook(|_| Ok(()));
@@ -357,7 +390,7 @@ async fn an_approval_killed_at_its_commit_is_whole_or_not_at_all() {
                 (stored.row.state, stored.published_version),
                 (ProposalState::InReview, None)
             );
-            proposals::approve(&engine, &bank, &view.row.id, sure(), stored.state_seq)
+            proposals::approve(&engine, &bank, &view.row.id, sure(), Turn::at(stored.state_seq))
                 .await
                 .expect("nothing was lost");
         } else {

@@ -5,7 +5,7 @@ use crate::models::{detail, id, kiln, published, refresh, reopen};
 use domain::ProposalId;
 use engine::models::{self, proposals, published as files};
 use engine::view::model::{Author, ModelDetail, ModelPatch, NewModel, ReviewMode};
-use engine::view::proposal::{ApproveInput, DecideOps, OpDecision, ProposalView, RejectInput};
+use engine::view::proposal::{DecideOps, Decision, ProposalView, RejectInput, Turn};
 use engine::view::published::{PublishInput, PublishState, PublishedFile};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,14 +70,14 @@ impl Desk {
     }
 
     async fn approve_all(&self, view: &ProposalView) -> u32 {
-        let op_ids = view.ops.iter().map(|op| op.op_id.clone()).collect();
-        let input = DecideOps { op_ids, decision: OpDecision::Accepted };
+        let op_ids: Vec<String> = view.ops.iter().map(|op| op.op_id.clone()).collect();
+        let input = DecideOps::all(&op_ids, Decision::Accepted);
         let (engine, bank) = (&self.f.engine, &self.f.bank);
-        let view = proposals::decide(engine, bank, &view.row.id, input, view.state_seq)
+        let view = proposals::decide(engine, bank, &view.row.id, input, Turn::at(view.state_seq))
             .await
             .expect("a decision");
-        let input = ApproveInput { confirmed: true, ..ApproveInput::default() };
-        proposals::approve(engine, bank, &view.row.id, input, view.state_seq)
+        let input = crate::proposals::sure();
+        proposals::approve(engine, bank, &view.row.id, input, Turn::at(view.state_seq))
             .await
             .expect("a version")
             .version
@@ -85,9 +85,15 @@ impl Desk {
 
     async fn reject(&self, view: &ProposalView) {
         let input = RejectInput { note: Some("no".to_owned()), ..RejectInput::default() };
-        proposals::reject(&self.f.engine, &self.f.bank, &view.row.id, input, view.state_seq)
-            .await
-            .expect("rejected");
+        proposals::reject(
+            &self.f.engine,
+            &self.f.bank,
+            &view.row.id,
+            input,
+            Turn::at(view.state_seq),
+        )
+        .await
+        .expect("rejected");
     }
 
     fn is_alone(&self) {

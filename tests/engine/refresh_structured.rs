@@ -7,7 +7,7 @@ use engine::models;
 use engine::models::proposals;
 use engine::view::model::{ModelDetail, ModelPatch, NewModel, ReviewMode};
 use engine::view::operation::OperationStatus;
-use engine::view::proposal::{ApproveInput, DecideOps, OpDecision};
+use engine::view::proposal::{DecideOps, Decision, Turn};
 use llm::scripted::{Scripted, Step};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -160,19 +160,20 @@ async fn fc_10_a_partly_approved_text_gets_a_view_of_its_own() {
     let proposal = proposals::inbox(&f.engine, &f.bank).await.expect("an inbox").remove(0);
     let mut shown = proposals::get(&f.engine, &f.bank, &proposal.id).await.expect("the proposal");
     for (word, decision) in [
-        ("First.", OpDecision::Accepted),
-        ("Second.", OpDecision::Rejected),
-        ("Third.", OpDecision::Accepted),
+        ("First.", Decision::Accepted),
+        ("Second.", Decision::Rejected),
+        ("Third.", Decision::Accepted),
     ] {
         let op = shown.ops.iter().find(|op| op.new_text.as_deref() == Some(word)).expect("it");
-        let input = DecideOps { op_ids: vec![op.op_id.clone()], decision };
-        shown = proposals::decide(&f.engine, &f.bank, &proposal.id, input, shown.state_seq)
-            .await
-            .expect("a decision");
+        let input = DecideOps::all(&[op.op_id.clone()], decision);
+        shown =
+            proposals::decide(&f.engine, &f.bank, &proposal.id, input, Turn::at(shown.state_seq))
+                .await
+                .expect("a decision");
     }
     script.push_for("structured", view(4));
-    let sure = ApproveInput { confirmed: true, ..ApproveInput::default() };
-    proposals::approve(&f.engine, &f.bank, &proposal.id, sure, shown.state_seq)
+    let sure = crate::proposals::sure();
+    proposals::approve(&f.engine, &f.bank, &proposal.id, sure, Turn::at(shown.state_seq))
         .await
         .expect("a version");
     script.assert_used_up();

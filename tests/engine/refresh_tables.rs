@@ -9,7 +9,7 @@ use engine::models::proposals;
 use engine::view::model::{ModelDetail, ModelPatch, NewModel, ReviewMode};
 use engine::view::operation::OperationStatus;
 use engine::view::proposal::{
-    ApproveInput, DecideOps, OpDecision, ProposalView, RejectDisposition, RejectInput,
+    DecideOps, Decision, ProposalView, RejectDisposition, RejectInput, Turn,
 };
 use llm::scripted::{Scripted, Step};
 use serde_json::json;
@@ -253,7 +253,7 @@ async fn waiting(f: &Fixture) -> ProposalView {
 async fn reject(f: &Fixture, disposition: RejectDisposition) {
     let view = waiting(f).await;
     let input = RejectInput { note: None, disposition: Some(disposition), ..Default::default() };
-    proposals::reject(&f.engine, &f.bank, &view.row.id, input, view.state_seq)
+    proposals::reject(&f.engine, &f.bank, &view.row.id, input, Turn::at(view.state_seq))
         .await
         .expect("rejected");
 }
@@ -308,16 +308,27 @@ async fn every_event_moves_the_clocks_that_it_may() {
             }
             "approved" => {
                 let view = waiting(&f).await;
-                let all = view.ops.iter().map(|op| op.op_id.clone()).collect();
-                let input = DecideOps { op_ids: all, decision: OpDecision::Accepted };
-                let view =
-                    proposals::decide(&f.engine, &f.bank, &view.row.id, input, view.state_seq)
-                        .await
-                        .expect("a decision");
-                let sure = ApproveInput { confirmed: true, ..ApproveInput::default() };
-                proposals::approve(&f.engine, &f.bank, &view.row.id, sure, view.state_seq)
-                    .await
-                    .expect("a version");
+                let all: Vec<String> = view.ops.iter().map(|op| op.op_id.clone()).collect();
+                let input = DecideOps::all(&all, Decision::Accepted);
+                let view = proposals::decide(
+                    &f.engine,
+                    &f.bank,
+                    &view.row.id,
+                    input,
+                    Turn::at(view.state_seq),
+                )
+                .await
+                .expect("a decision");
+                let sure = crate::proposals::sure();
+                proposals::approve(
+                    &f.engine,
+                    &f.bank,
+                    &view.row.id,
+                    sure,
+                    Turn::at(view.state_seq),
+                )
+                .await
+                .expect("a version");
             }
             "rejected to retry" => reject(&f, RejectDisposition::Retry).await,
             "rejected for good" => reject(&f, RejectDisposition::Dismiss).await,

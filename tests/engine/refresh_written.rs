@@ -362,7 +362,7 @@ async fn fc_06_a_text_that_nothing_was_found_replaces_no_document() {
 #[tokio::test]
 async fn what_the_owner_said_is_told_to_the_next_refresh() {
     use engine::models::proposals;
-    use engine::view::proposal::{ApproveInput, DecideOps, OpDecision};
+    use engine::view::proposal::{DecideOps, Decision, Turn};
     let script = Scripted::default();
     let (f, before) = page(&script).await;
     let manual = ModelPatch { review: Some(ReviewMode::Manual), ..ModelPatch::default() };
@@ -380,22 +380,31 @@ async fn what_the_owner_said_is_told_to_the_next_refresh() {
     refresh(&f, false).await;
     let row = proposals::inbox(&f.engine, &f.bank).await.expect("an inbox").remove(0);
     let mut view = proposals::get(&f.engine, &f.bank, &row.id).await.expect("the proposal");
-    for (text, decision) in [("One.", OpDecision::Rejected), ("Two.", OpDecision::Accepted)] {
+    for (text, decision) in [("One.", Decision::Rejected), ("Two.", Decision::Accepted)] {
         let op = view.ops.iter().find(|op| op.new_text.as_deref() == Some(text)).expect("it");
         let op_id = op.op_id.clone();
-        if decision == OpDecision::Rejected {
+        if decision == Decision::Rejected {
             let note = Some("Nobody needs to know.".to_owned());
-            view = proposals::set_note(&f.engine, &f.bank, &row.id, &op_id, note, view.state_seq)
-                .await
-                .expect("a note");
+            view = proposals::set_note(
+                &f.engine,
+                &f.bank,
+                &row.id,
+                &op_id,
+                note,
+                Turn::at(view.state_seq),
+            )
+            .await
+            .expect("a note");
         }
-        let input = DecideOps { op_ids: vec![op_id], decision };
-        view = proposals::decide(&f.engine, &f.bank, &row.id, input, view.state_seq)
+        let input = DecideOps::all(&[op_id], decision);
+        view = proposals::decide(&f.engine, &f.bank, &row.id, input, Turn::at(view.state_seq))
             .await
             .expect("a decision");
     }
-    let sure = ApproveInput { confirmed: true, ..ApproveInput::default() };
-    proposals::approve(&f.engine, &f.bank, &row.id, sure, view.state_seq).await.expect("a version");
+    let sure = crate::proposals::sure();
+    proposals::approve(&f.engine, &f.bank, &row.id, sure, Turn::at(view.state_seq))
+        .await
+        .expect("a version");
     f.fact("Emil joined the team of the kiln.", &["Emil"], "2026-02-22").await;
     finds(&script);
     script.push_for("delta_ops", append(&before, "Three."));

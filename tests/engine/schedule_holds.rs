@@ -7,7 +7,7 @@ use engine::models::{self, proposals};
 use engine::view::model::{ModelState, NewModel, ReviewMode};
 use engine::view::operation::OperationStatus;
 use engine::view::proposal::{
-    ApproveInput, DecideOps, OpDecision, ProposalView, RejectDisposition, RejectInput,
+    DecideOps, Decision, ProposalView, RejectDisposition, RejectInput, Turn,
 };
 use engine::{endpoints, ops, settings};
 use llm::Usage;
@@ -32,9 +32,9 @@ async fn reviewed(f: &Fixture) -> ProposalView {
     models::create(&f.engine, &f.bank, new).await.expect("a model");
     f.run_queue().await;
     let first = waiting(f).await;
-    let first = decide(f, &first, OpDecision::Accepted).await;
-    let sure = ApproveInput { confirmed: true, ..ApproveInput::default() };
-    proposals::approve(&f.engine, &f.bank, &first.row.id, sure, first.state_seq)
+    let first = decide(f, &first, Decision::Accepted).await;
+    let sure = crate::proposals::sure();
+    proposals::approve(&f.engine, &f.bank, &first.row.id, sure, Turn::at(first.state_seq))
         .await
         .expect("a version");
     news(f, 1).await;
@@ -43,17 +43,17 @@ async fn reviewed(f: &Fixture) -> ProposalView {
     waiting(f).await
 }
 
-async fn decide(f: &Fixture, view: &ProposalView, decision: OpDecision) -> ProposalView {
-    let op_ids = view.ops.iter().map(|op| op.op_id.clone()).collect();
-    let input = DecideOps { op_ids, decision };
-    proposals::decide(&f.engine, &f.bank, &view.row.id, input, view.state_seq)
+async fn decide(f: &Fixture, view: &ProposalView, decision: Decision) -> ProposalView {
+    let op_ids: Vec<String> = view.ops.iter().map(|op| op.op_id.clone()).collect();
+    let input = DecideOps::all(&op_ids, decision);
+    proposals::decide(&f.engine, &f.bank, &view.row.id, input, Turn::at(view.state_seq))
         .await
         .expect("a decision")
 }
 
 async fn reject(f: &Fixture, view: &ProposalView, disposition: RejectDisposition) {
     let input = RejectInput { disposition: Some(disposition), ..RejectInput::default() };
-    proposals::reject(&f.engine, &f.bank, &view.row.id, input, view.state_seq)
+    proposals::reject(&f.engine, &f.bank, &view.row.id, input, Turn::at(view.state_seq))
         .await
         .expect("a rejection");
 }
@@ -79,7 +79,7 @@ async fn a_begun_review_holds_the_run_until_it_is_decided() {
     for retry in [true, false] {
         let f = Fixture::new().await;
         let open = reviewed(&f).await;
-        let begun = decide(&f, &open, OpDecision::Rejected).await;
+        let begun = decide(&f, &open, Decision::Rejected).await;
         news(&f, 2).await;
         assert_eq!(consolidated(&f, &[]).await, 1);
         f.run_queue().await;

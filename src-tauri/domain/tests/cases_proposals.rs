@@ -8,8 +8,8 @@ use cases_support::{Case, run_cases, with_block_ids};
 use domain::delta::{Applied, CitedOp, DeltaOp, ParsedOp, Rules, apply_operations, read_ops};
 use domain::document::{Document, parse, reconcile};
 use domain::proposal::{
-    ClockMove, Decision, Disposition, DocumentOutcome, Granularity, OpDecision, Pending,
-    ProposalOp, ProposalState, RunFacts, SettleError, Settlement, Verdict, apply_selection,
+    ClockMove, Decision, DocumentOutcome, Granularity, OpDecision, Pending, ProposalOp,
+    ProposalState, RejectDisposition, RunFacts, SettleError, Settlement, Verdict, apply_selection,
     close_selection, decide_ops, rebase, record_ops, settle,
 };
 use domain::provenance::Provenance;
@@ -148,9 +148,9 @@ fn carry_out(event: &str, id: &str) -> Result<Settlement, SettleError> {
         _ if event.starts_with("reject") => Verdict::Reject {
             note: event.contains("with note").then(|| "note".to_owned()),
             disposition: if event.ends_with("retry") {
-                Some(Disposition::Retry)
+                Some(RejectDisposition::Retry)
             } else if event.ends_with("dismiss") {
-                Some(Disposition::Dismiss)
+                Some(RejectDisposition::Dismiss)
             } else {
                 None
             },

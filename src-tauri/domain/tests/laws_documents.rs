@@ -5,7 +5,7 @@ mod generate;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use domain::delta::{OpKind, OpStatus, Rules, changes_locked, keep_locked};
-use domain::diff::{DiffKind, OpEffect, WordKind, structural, word_diff};
+use domain::diff::{DiffKind, OpEffect, SpanKind, structural, word_diff};
 use domain::document::{Document, parse, reconcile};
 use domain::proposal::{
     Decision, Derived, Granularity, OpDecision, ProposalOp, RebaseVerdict, RunFacts,
@@ -369,11 +369,11 @@ proptest! {
     #[test]
     fn word_runs_give_both_texts(old in "[a-d \n.]{0,40}", new in "[a-d \n.]{0,40}") {
         let runs = word_diff(&old, &new);
-        let side = |without: WordKind| -> String {
+        let side = |without: SpanKind| -> String {
             runs.iter().filter(|run| run.kind != without).map(|run| run.text.as_str()).collect()
         };
-        prop_assert_eq!(side(WordKind::Added), old);
-        prop_assert_eq!(side(WordKind::Removed), new);
+        prop_assert_eq!(side(SpanKind::Added), old);
+        prop_assert_eq!(side(SpanKind::Removed), new);
     }
 }
 

@@ -6,8 +6,8 @@ use std::collections::{BTreeSet, HashMap};
 use domain::delta::{CitedOp, DeltaOp, ParsedOp, Rules, apply_operations};
 use domain::document::{Document, parse, reconcile};
 use domain::proposal::{
-    ClockMove, Conflict, DecideError, Decision, Disposition, DocumentOutcome, EvidenceRole,
-    Granularity, Marker, OpDecision, Pending, ProposalOp, ProposalState, RebaseVerdict, Rebased,
+    ClockMove, Conflict, DecideError, Decision, DocumentOutcome, EvidenceRole, Granularity, Marker,
+    OpDecision, Pending, ProposalOp, ProposalState, RebaseVerdict, Rebased, RejectDisposition,
     Resolution, ResolveError, RunFacts, SettleError, Verdict, decide_draft, decide_ops, fold,
     rebase, record_ops, resolve_conflict, settle, state_after_rebase,
 };
@@ -233,7 +233,8 @@ fn conflicts_end_by_keeping_taking_or_rewriting() {
     let state = state_after_rebase(ProposalState::InReview, &rebased.ops);
     assert_eq!(state, ProposalState::Conflicted);
     let end = |resolution: Resolution| {
-        resolve_conflict(&rebased.ops, 0, &resolution, &base, &now, at()).expect("ends")
+        resolve_conflict(&rebased.ops, 0, &resolution, &base, &now, &BTreeSet::new(), at())
+            .expect("ends")
     };
     let mine = end(Resolution::Mine);
     assert_eq!(state_after_rebase(state, &mine.ops), ProposalState::InReview);
@@ -245,7 +246,7 @@ fn conflicts_end_by_keeping_taking_or_rewriting() {
     let edited = end(Resolution::Edited { text: "Start at 8:30.".into() });
     assert!(edited.candidate.render().contains("Start at 8:30.\n\nLunch"));
     let bad = Resolution::Edited { text: "# No".into() };
-    let refused = resolve_conflict(&rebased.ops, 0, &bad, &base, &now, at());
+    let refused = resolve_conflict(&rebased.ops, 0, &bad, &base, &now, &BTreeSet::new(), at());
     assert_eq!(refused, Err(ResolveError::BadText));
 }
 
@@ -255,10 +256,26 @@ fn a_text_whose_block_or_section_is_gone_still_finds_a_place() {
     let ops = made(&base, vec![replace(&base, "hours", "Start at 8.", "Start at 9.")]);
     let (rebased, now) = moved(&ops, &base, &CREW.replace("Start at 8.\n\n", ""));
     assert_eq!(rebased.ops[0].conflict, Some(Conflict::Missing));
-    let taken = resolve_conflict(&rebased.ops, 0, &Resolution::Proposed, &base, &now, at());
+    let taken = resolve_conflict(
+        &rebased.ops,
+        0,
+        &Resolution::Proposed,
+        &base,
+        &now,
+        &BTreeSet::new(),
+        at(),
+    );
     assert!(taken.expect("ends").candidate.render().ends_with("Lunch at 12.\n\nStart at 9.\n"));
     let (rebased, now) = moved(&ops, &base, "# Crew\n\nWho does what.\n");
-    let taken = resolve_conflict(&rebased.ops, 0, &Resolution::Proposed, &base, &now, at());
+    let taken = resolve_conflict(
+        &rebased.ops,
+        0,
+        &Resolution::Proposed,
+        &base,
+        &now,
+        &BTreeSet::new(),
+        at(),
+    );
     assert!(taken.expect("ends").candidate.render().ends_with("## Hours\n\nStart at 9.\n"));
 }
 
@@ -368,7 +385,7 @@ fn a_note_means_try_again_unless_said_otherwise() {
     assert_eq!(dismissed.clock, ClockMove::Dismissed);
     let declined: Vec<_> = dismissed.declined.iter().flat_map(|d| d.fact_ids.clone()).collect();
     assert_eq!(declined, ["f0", "uncited"]);
-    let noted = reject(Some("no"), Some(Disposition::Dismiss));
+    let noted = reject(Some("no"), Some(RejectDisposition::Dismiss));
     assert_eq!(noted.declined[0].note.as_deref(), Some("no"));
 }
 

@@ -188,7 +188,7 @@ impl Grounding {
 }
 
 /// A re-scoped memory that is still in the model's scope has lost nothing for it.
-fn is_harmless(
+pub(crate) fn is_harmless(
     tombstone: &Tombstone,
     scope: &Scope,
     now: &HashMap<String, (domain::tags::TagSet, domain::FactType)>,

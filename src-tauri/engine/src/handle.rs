@@ -318,7 +318,8 @@ where
         .map_err(Error::from)
 }
 
-/// Writes with the key of a bank looked up first; the label names the commit for tests.
+/// Writes with the key of a bank looked up first; the label names the commit for tests. Whatever
+/// takes memories back, the reviews that rest on them hear of it in the same transaction.
 pub(crate) async fn write_bank<T, F>(
     engine: &Engine,
     bank: &BankId,
@@ -329,12 +330,17 @@ where
     F: FnOnce(&store::WriteTx<'_>, store::BankKey) -> store::Result<T> + Send + 'static,
     T: Send + 'static,
 {
-    let bank = bank.clone();
+    let (bank, now) = (bank.clone(), engine.now());
     engine
         .store()
         .write(label, move |tx| {
-            let key = store::banks::key(tx, &bank)?;
-            work(tx, key)
+            let before = store::banks::get(tx, &bank)?;
+            let done = work(tx, before.key)?;
+            let gone = store::tombstones::since(tx, before.key, before.write_seq)?;
+            if !gone.is_empty() {
+                crate::models::proposals::rebase::after_retraction(tx, before.key, &gone, now)?;
+            }
+            Ok(done)
         })
         .await
         .map_err(Error::from)

@@ -1,11 +1,14 @@
 //! Commands about models: each one call of the engine.
 
 use crate::state::App;
-use domain::{BankId, Json, ModelId};
+use domain::{BankId, Instant, Json, ModelId};
 use engine::models;
 use engine::report::Report;
 use engine::view::form::{NextRuns, SchemaProblem, SchemaTry, ScopeReach};
-use engine::view::model::{CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, Submitted};
+use engine::view::model::{
+    CreatedModel, GuidanceChange, ModelDetail, ModelPatch, ModelRow, NewModel, Submitted,
+};
+use engine::view::proposal::DuringReview;
 use tauri::State;
 
 /// All models of a bank with their states.
@@ -66,6 +69,33 @@ pub async fn refresh_model(
     full: bool,
 ) -> Result<Submitted, Report> {
     Ok(models::refresh(&app.engine().await?, &bank, &id, full).await?)
+}
+
+/// Queues a refresh while a proposal of the model is in review.
+#[tauri::command]
+#[specta::specta]
+pub async fn refresh_in_review(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+    full: bool,
+    during: DuringReview,
+) -> Result<Submitted, Report> {
+    Ok(models::refresh_in_review(&app.engine().await?, &bank, &id, full, during).await?)
+}
+
+/// Takes back what reviewers told the refreshes, or makes a note stand.
+#[tauri::command]
+#[specta::specta]
+pub async fn change_guidance(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ModelId,
+    place: u32,
+    at: Instant,
+    change: GuidanceChange,
+) -> Result<ModelDetail, Report> {
+    Ok(models::change_guidance(&app.engine().await?, &bank, &id, place, at, change).await?)
 }
 
 /// Stores a person's text as a new version.

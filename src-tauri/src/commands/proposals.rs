@@ -4,9 +4,10 @@ use crate::state::App;
 use domain::{BankId, ProposalId};
 use engine::models::proposals;
 use engine::report::Report;
+use engine::view::model::Submitted;
 use engine::view::proposal::{
-    ApproveInput, ConflictChoice, DecideOps, Preview, PreviewOf, ProposalRow, ProposalView,
-    Published, RejectInput,
+    AgainInput, ApproveInput, ConflictChoice, DecideOps, EditText, Preview, PreviewOf, ProposalRow,
+    ProposalView, Published, RejectInput, Turn,
 };
 use tauri::State;
 
@@ -40,6 +41,18 @@ pub async fn preview_proposal(
     Ok(proposals::preview(&app.engine().await?, &bank, &id, of).await?)
 }
 
+/// What a text of the person's own would come to; nothing is saved.
+#[tauri::command]
+#[specta::specta]
+pub async fn preview_draft(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ProposalId,
+    text: String,
+) -> Result<Preview, Report> {
+    Ok(proposals::preview_draft(&app.engine().await?, &bank, &id, text).await?)
+}
+
 /// Saves decisions; what they need follows by itself.
 #[tauri::command]
 #[specta::specta]
@@ -48,9 +61,9 @@ pub async fn decide_ops(
     bank: BankId,
     id: ProposalId,
     input: DecideOps,
-    state_seq: u32,
+    turn: Turn,
 ) -> Result<ProposalView, Report> {
-    Ok(proposals::decide(&app.engine().await?, &bank, &id, input, state_seq).await?)
+    Ok(proposals::decide(&app.engine().await?, &bank, &id, input, turn).await?)
 }
 
 /// Saves a person's words about an operation.
@@ -62,9 +75,9 @@ pub async fn set_op_note(
     id: ProposalId,
     op_id: String,
     note: Option<String>,
-    state_seq: u32,
+    turn: Turn,
 ) -> Result<ProposalView, Report> {
-    Ok(proposals::set_note(&app.engine().await?, &bank, &id, &op_id, note, state_seq).await?)
+    Ok(proposals::set_note(&app.engine().await?, &bank, &id, &op_id, note, turn).await?)
 }
 
 /// Replaces the text of an operation; absent takes the proposed text back.
@@ -76,9 +89,22 @@ pub async fn edit_op(
     id: ProposalId,
     op_id: String,
     text: Option<String>,
-    state_seq: u32,
+    turn: Turn,
 ) -> Result<ProposalView, Report> {
-    Ok(proposals::edit_op(&app.engine().await?, &bank, &id, &op_id, text, state_seq).await?)
+    Ok(proposals::edit_op(&app.engine().await?, &bank, &id, &op_id, text, turn).await?)
+}
+
+/// Saves a whole text of the person's own instead of a selection; absent drops it.
+#[tauri::command]
+#[specta::specta]
+pub async fn edit_draft(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ProposalId,
+    text: Option<String>,
+    turn: Turn,
+) -> Result<ProposalView, Report> {
+    Ok(proposals::edit_draft(&app.engine().await?, &bank, &id, text, turn).await?)
 }
 
 /// Says what becomes of an operation that no longer fits.
@@ -90,10 +116,9 @@ pub async fn resolve_conflict(
     id: ProposalId,
     op_id: String,
     choice: ConflictChoice,
-    state_seq: u32,
+    turn: Turn,
 ) -> Result<ProposalView, Report> {
-    Ok(proposals::resolve_conflict(&app.engine().await?, &bank, &id, &op_id, choice, state_seq)
-        .await?)
+    Ok(proposals::resolve_conflict(&app.engine().await?, &bank, &id, &op_id, choice, turn).await?)
 }
 
 /// Publishes what is accepted as a new version.
@@ -104,9 +129,9 @@ pub async fn approve_proposal(
     bank: BankId,
     id: ProposalId,
     input: ApproveInput,
-    state_seq: u32,
+    turn: Turn,
 ) -> Result<Published, Report> {
-    Ok(proposals::approve(&app.engine().await?, &bank, &id, input, state_seq).await?)
+    Ok(proposals::approve(&app.engine().await?, &bank, &id, input, turn).await?)
 }
 
 /// Ends the proposal without a version.
@@ -117,7 +142,31 @@ pub async fn reject_proposal(
     bank: BankId,
     id: ProposalId,
     input: RejectInput,
-    state_seq: u32,
+    turn: Turn,
 ) -> Result<ProposalView, Report> {
-    Ok(proposals::reject(&app.engine().await?, &bank, &id, input, state_seq).await?)
+    Ok(proposals::reject(&app.engine().await?, &bank, &id, input, turn).await?)
+}
+
+/// Asks for another run over what the proposal read, with a note if there is one.
+#[tauri::command]
+#[specta::specta]
+pub async fn request_again(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ProposalId,
+    input: AgainInput,
+    turn: Turn,
+) -> Result<Submitted, Report> {
+    Ok(proposals::request_again(&app.engine().await?, &bank, &id, input, turn).await?)
+}
+
+/// The proposal's text as the beginning of an edit of the published document.
+#[tauri::command]
+#[specta::specta]
+pub async fn proposal_as_edit(
+    app: State<'_, App>,
+    bank: BankId,
+    id: ProposalId,
+) -> Result<EditText, Report> {
+    Ok(proposals::as_edit(&app.engine().await?, &bank, &id).await?)
 }

@@ -129,6 +129,15 @@ pub fn of_memories(
     )
 }
 
+/// The memories whose tombstones have a number above one, in the order of the numbers.
+pub fn since(tx: &ReadTx<'_>, bank: BankKey, seq: i64) -> Result<Vec<MemoryId>> {
+    tx.list(
+        "SELECT memory_uid FROM tombstone WHERE bank_id = ?1 AND seq > ?2 ORDER BY seq",
+        (bank, seq),
+        |r| r.get(0).map(MemoryId),
+    )
+}
+
 /// The tombstones of memories that the published documents of a bank (or those of `only`) cite, with
 /// the model each concerns: one statement for all models of a list.
 pub fn cited(

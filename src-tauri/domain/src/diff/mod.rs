@@ -7,7 +7,7 @@ mod words;
 
 pub use json::{JsonChange, json_changes};
 pub use structural::{DiffEntry, DiffKind, OpEffect, structural};
-pub use words::{WordChange, WordKind, word_diff};
+pub use words::{SpanKind, WordSpan, word_diff};
 
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;

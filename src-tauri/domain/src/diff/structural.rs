@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::{WordChange, word_diff};
+use super::{WordSpan, word_diff};
 use crate::delta::DeltaOp;
 use crate::document::{Block, Document, Section};
 use crate::proposal::{ProposalOp, SelectedOp};
@@ -51,7 +51,7 @@ pub struct DiffEntry {
     /// Text or heading after; none if there is none.
     pub new_text: Option<String>,
     /// For changed blocks and renamed sections: the words that differ.
-    pub words: Vec<WordChange>,
+    pub words: Vec<WordSpan>,
     /// Indexes of the operations responsible, rising.
     pub ops: Vec<u32>,
 }

@@ -11,7 +11,8 @@ use super::{Decision, Marker, ProposalOp};
 ///
 /// The same fingerprint carries decision and note. The same kind and target with another text keeps
 /// the note and is undecided again, marked as reworded. A refusal is only carried while the new
-/// operation brings no fact that the refused one did not have.
+/// operation brings no fact that the refused one did not have. An acceptance is only carried together
+/// with those of all that the operation requires.
 #[must_use]
 pub fn fold(old: &[ProposalOp], new: &[ProposalOp]) -> Vec<ProposalOp> {
     let spoken: Vec<&ProposalOp> =
@@ -45,7 +46,25 @@ pub fn fold(old: &[ProposalOp], new: &[ProposalOp]) -> Vec<ProposalOp> {
             op.marker = Some(Marker::Reworded);
         }
     }
+    reopen(&mut folded);
     folded
+}
+
+/// Takes back carried acceptances whose requirements are not accepted: what they require is new to
+/// the person, or was refused.
+fn reopen(ops: &mut [ProposalOp]) {
+    let accepted: BTreeSet<u32> = ops
+        .iter()
+        .filter(|op| op.decision == Decision::Accepted || !op.is_decidable())
+        .map(|op| op.index)
+        .collect();
+    let lacks = |op: &ProposalOp| op.requires.iter().any(|need| !accepted.contains(need));
+    // `requires` is transitive, so one pass reaches everything.
+    for op in ops.iter_mut().filter(|op| op.decision == Decision::Accepted && lacks(op)) {
+        op.decision = Decision::Undecided;
+        op.decided_at = None;
+        op.marker = None;
+    }
 }
 
 fn carry(before: &ProposalOp, op: &mut ProposalOp) {

@@ -18,11 +18,11 @@ pub use draft::{DraftOutcome, decide_draft};
 pub use fold::fold;
 pub use rebase::{RebaseVerdict, Rebased, rebase, state_after_rebase};
 pub use record::{RunFacts, fingerprint, record_ops};
-pub use resolve::{Resolution, ResolveError, resolve_conflict};
+pub use resolve::{Resolution, ResolveError, can_be_taken, resolve_conflict};
 pub use select::{Selected, SelectedOp, apply_selection, close_rejection, close_selection};
 pub use settle::{
-    ClockMove, Declined, Disposition, DocumentOutcome, Pending, SettleError, Settlement, Verdict,
-    op_summary, settle,
+    ClockMove, Declined, DocumentOutcome, Pending, RejectDisposition, SettleError, Settlement,
+    Verdict, op_summary, settle,
 };
 
 use serde::{Deserialize, Serialize};

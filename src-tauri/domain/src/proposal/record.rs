@@ -138,7 +138,7 @@ pub(super) fn fingerprint_target(op: &DeltaOp) -> String {
 }
 
 /// Notes, on either side, which applied operations belong together though neither needs the other:
-/// a removal and an addition of the same or nearly the same text, and an addition to a section that
+/// a removal and an addition of the same or nearly the same text (a move, which shares a group), and an addition to a section that
 /// shares facts with an earlier removal from it.
 fn add_hints(ops: &mut [ProposalOp], traces: &HashMap<u32, &OpTrace>) {
     let removals: Vec<(usize, Vec<Bag>)> = ops
@@ -154,14 +154,24 @@ fn add_hints(ops: &mut [ProposalOp], traces: &HashMap<u32, &OpTrace>) {
         return;
     }
     let mut pairs = Vec::new();
+    let mut moves = Vec::new();
     for (other, addition) in ops.iter().enumerate().filter(|(_, op)| is_addition(op)) {
         let added = added_texts(&addition.op);
         for (at, gone) in removals.iter().filter(|(at, _)| *at != other) {
             let half_move = gone.iter().any(|old| added.iter().any(|new| old.is_near(new)));
+            if half_move {
+                moves.push((*at, other));
+            }
             if half_move || builds_on(&ops[*at], addition) {
                 pairs.push((*at, other));
             }
         }
+    }
+    for (from, to) in moves {
+        let group = ops[from].group.clone().or_else(|| ops[to].group.clone());
+        let group = group.unwrap_or_else(|| format!("move{from}"));
+        ops[from].group = Some(group.clone());
+        ops[to].group = Some(group);
     }
     for (a, b) in pairs {
         let (first, second) = (ops[a].index, ops[b].index);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rebase::rebase_forced;
 use super::select::all_fragments;
-use super::{Conflict, Decision, ProposalOp, Rebased, close_rejection};
+use super::{Conflict, Decision, EvidenceRole, ProposalOp, Rebased, close_rejection};
 use crate::Instant;
 use crate::delta::{DeltaOp, fragments};
 use crate::document::{Document, block_id, section_slug};
@@ -47,7 +47,8 @@ pub enum ResolveError {
 
 /// Ends the conflict of one operation on the document as it is now, and looks at all others again.
 /// The proposal must have been rebased on `now`; `before` is the document it was made on (it has the
-/// headings of sections that are gone).
+/// headings of sections that are gone), and `withdrawn` are facts that have been retracted: they keep
+/// the other operations that rest on them alone in conflict.
 ///
 /// # Errors
 /// The conflict cannot be ended that way; nothing changes.
@@ -57,6 +58,7 @@ pub fn resolve_conflict(
     resolution: &Resolution,
     before: &Document,
     now: &Document,
+    withdrawn: &BTreeSet<String>,
     at: Instant,
 ) -> Result<Rebased, ResolveError> {
     let place = ops
@@ -71,7 +73,7 @@ pub fn resolve_conflict(
                 op.decided_at = Some(at);
             }
         }
-        return Ok(rebase_forced(&ops, now, now, &BTreeSet::new(), None));
+        return Ok(rebase_forced(&ops, now, now, withdrawn, None));
     }
     let op = &mut ops[place];
     if op.conflict == Some(Conflict::Dependency) {
@@ -81,13 +83,26 @@ pub fn resolve_conflict(
     if let Resolution::Edited { text } = resolution {
         put_text(&mut next, text)?;
     }
+    if op.conflict == Some(Conflict::EvidenceWithdrawn) {
+        // What was taken back bears nothing out any more: the text now stands on the person's word.
+        op.evidence.retain(|fact| fact.role != EvidenceRole::Cited);
+        op.claims.clear();
+    }
     op.op = next;
     op.decision = Decision::Accepted;
     op.decided_at = Some(at);
     op.conflict = None;
     op.merged_into_block_id = None;
     record_ids(op, now);
-    Ok(rebase_forced(&ops, now, now, &BTreeSet::new(), Some(index)))
+    Ok(rebase_forced(&ops, now, now, withdrawn, Some(index)))
+}
+
+/// Whether the proposal's change of an operation in conflict can be made on the document as it is
+/// now. `before` has the headings of sections that are gone.
+#[must_use]
+pub fn can_be_taken(op: &ProposalOp, before: &Document, now: &Document) -> bool {
+    op.conflict.is_some_and(|why| why != Conflict::Dependency)
+        && on_present_document(op, before, now).is_ok()
 }
 
 /// The operation with a place that exists now.

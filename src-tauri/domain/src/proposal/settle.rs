@@ -13,7 +13,7 @@ use crate::refresh::{ClockEvent, Watermark};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
-pub enum Disposition {
+pub enum RejectDisposition {
     /// The same facts are read again, with the note as guidance.
     Retry,
     /// The facts are declined.
@@ -37,7 +37,7 @@ pub enum Verdict {
         /// What the person said.
         note: Option<String>,
         /// By default `Retry` with a note, `Dismiss` without.
-        disposition: Option<Disposition>,
+        disposition: Option<RejectDisposition>,
     },
     /// Another proposal, a clear or a deletion took its place.
     Supersede,
@@ -197,10 +197,11 @@ fn unchanged(state: ProposalState, clock: ClockMove) -> Settlement {
 fn reject(
     pending: &Pending<'_>,
     note: Option<&String>,
-    disposition: Option<Disposition>,
+    disposition: Option<RejectDisposition>,
 ) -> Settlement {
     let note = note.filter(|note| !note.trim().is_empty());
-    let by_note = if note.is_some() { Disposition::Retry } else { Disposition::Dismiss };
+    let by_note =
+        if note.is_some() { RejectDisposition::Retry } else { RejectDisposition::Dismiss };
     let disposition = disposition.unwrap_or(by_note);
     let decisions: Vec<(u32, Decision)> = pending
         .ops
@@ -209,12 +210,12 @@ fn reject(
         .map(|op| (op.index, Decision::Rejected))
         .collect();
     match disposition {
-        Disposition::Retry => Settlement {
+        RejectDisposition::Retry => Settlement {
             decisions,
             guidance: note.cloned(),
             ..unchanged(ProposalState::Rejected, ClockMove::Retry)
         },
-        Disposition::Dismiss => Settlement {
+        RejectDisposition::Dismiss => Settlement {
             decisions,
             declined: declined_all(pending, note),
             ..unchanged(ProposalState::Rejected, ClockMove::Dismissed)

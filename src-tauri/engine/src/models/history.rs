@@ -1,11 +1,14 @@
 //! What a model's document was: the timeline, single versions, and what differs between two.
 
 use super::loaded::from_json;
+use super::proposals::convert::Opened;
+use super::proposals::events;
 use super::show::{evidence_items, json};
-use crate::view::diff::{DiffEntry, DiffKind, DocDiff, SpanKind, WordSpan};
+use crate::view::diff::{DiffEntry, DocDiff};
 use crate::view::model::{
     ChangeSize, DecisionCounts, OpenProposal, TimelineEntry, VersionDiff, VersionView,
 };
+use crate::view::proposal::ReviewEvent;
 use domain::diff::{self, json_changes};
 use domain::document::{Document, read_stored};
 use domain::model::Citation;
@@ -20,6 +23,13 @@ use store::{BankKey, ReadTx, proposals};
 /// Versions, and failed runs, that a timeline shows.
 const LISTED: u32 = 200;
 
+/// A proposal that has ended, as the timeline tells it.
+struct Reviewed {
+    proposal: OpenProposal,
+    decisions: DecisionCounts,
+    events: Vec<ReviewEvent>,
+}
+
 pub(super) fn timeline(
     tx: &ReadTx<'_>,
     bank: BankKey,
@@ -29,13 +39,17 @@ pub(super) fn timeline(
     let all = proposals::of_model(tx, model)?;
     let keys: Vec<_> = all.iter().map(|head| head.key).collect();
     let counts = store::reviews::decidable(tx, &keys)?;
-    let named: HashMap<&ProposalId, (OpenProposal, DecisionCounts)> = all
-        .iter()
-        .map(|head| {
-            let counts = counts.get(&head.key).copied().unwrap_or_default();
-            (&head.id, (open(head, &counts), decision_counts(&counts)))
-        })
-        .collect();
+    let mut named: HashMap<&ProposalId, Reviewed> = HashMap::new();
+    for head in all.iter().filter(|head| !head.state.is_waiting()) {
+        let counts = counts.get(&head.key).copied().unwrap_or_default();
+        let opened = Opened::get(tx, bank, &head.id)?;
+        let reviewed = Reviewed {
+            proposal: open(head, &counts),
+            decisions: decision_counts(&counts),
+            events: events::of(tx, &opened)?,
+        };
+        named.insert(&head.id, reviewed);
+    }
     let mut entries: Vec<(Instant, u32, TimelineEntry)> = Vec::new();
     for (version, change) in with_change(tx, model)? {
         let proposal = version.proposal.as_ref().and_then(|id| named.get(id));
@@ -46,8 +60,9 @@ pub(super) fn timeline(
             at: version.created_at,
             note: version.note,
             change,
-            proposal: proposal.map(|(open, _)| open.clone()),
-            decisions: proposal.map(|(_, counts)| counts.clone()),
+            proposal: proposal.map(|reviewed| reviewed.proposal.clone()),
+            decisions: proposal.map(|reviewed| reviewed.decisions.clone()),
+            events: proposal.map(|reviewed| reviewed.events.clone()).unwrap_or_default(),
             pinned: version.pinned,
             operation: version.operation,
         };
@@ -55,13 +70,15 @@ pub(super) fn timeline(
     }
     for head in &all {
         let ended = matches!(head.state, ProposalState::Rejected | ProposalState::Superseded);
-        let Some((proposal, _)) = named.get(&head.id).filter(|_| ended) else { continue };
+        let Some(reviewed) = named.get(&head.id).filter(|_| ended) else { continue };
         let at = head.resolved_at.unwrap_or(head.created_at);
         let entry = TimelineEntry::Proposal {
-            proposal: proposal.clone(),
+            proposal: reviewed.proposal.clone(),
             state: head.state.word().to_owned(),
             at,
             note: head.resolution_note.clone(),
+            decisions: reviewed.decisions.clone(),
+            events: reviewed.events.clone(),
         };
         entries.push((at, 0, entry));
     }
@@ -244,41 +261,14 @@ impl Side {
 /// A diff for screens; `op_id` names the operation of an index.
 pub(super) fn doc_diff(diff: diff::DocDiff, op_id: &dyn Fn(u32) -> Option<String>) -> DocDiff {
     let entries = diff.entries.into_iter().map(|entry| DiffEntry {
-        kind: kind(entry.kind),
+        kind: entry.kind,
         section_id: entry.section_id,
         level: if entry.block_id.is_some() { 0 } else { u32::from(entry.level) },
         block_id: entry.block_id,
         old_text: entry.old_text,
         new_text: entry.new_text,
-        words: words(entry.words),
+        words: entry.words,
         op_ids: entry.ops.into_iter().filter_map(op_id).collect(),
     });
     DocDiff { entries: entries.collect(), unified: diff.unified }
-}
-
-fn kind(kind: diff::DiffKind) -> DiffKind {
-    use diff::DiffKind as K;
-    match kind {
-        K::SectionAdded => DiffKind::SectionAdded,
-        K::SectionRemoved => DiffKind::SectionRemoved,
-        K::SectionRenamed => DiffKind::SectionRenamed,
-        K::SectionMoved => DiffKind::SectionMoved,
-        K::BlockAdded => DiffKind::BlockAdded,
-        K::BlockRemoved => DiffKind::BlockRemoved,
-        K::BlockChanged => DiffKind::BlockChanged,
-        K::Unchanged => DiffKind::Unchanged,
-    }
-}
-
-/// Words that differ, for screens.
-pub(super) fn words(changes: Vec<diff::WordChange>) -> Vec<WordSpan> {
-    let spans = changes.into_iter().map(|change| WordSpan {
-        kind: match change.kind {
-            diff::WordKind::Equal => SpanKind::Same,
-            diff::WordKind::Added => SpanKind::Added,
-            diff::WordKind::Removed => SpanKind::Removed,
-        },
-        text: change.text,
-    });
-    spans.collect()
 }

@@ -2,12 +2,14 @@
 //! change of the text is a version, so that history has one shape.
 
 use super::loaded::{Loaded, clocks, search_text, set_clocks, to_json};
+use super::proposals::Successor;
 use super::publish::{NewState, evidence_of, no_evidence, origins, publish, tokens};
 use crate::handle::write_bank;
 use crate::report::fault;
 use crate::view::model::{
     CreatedModel, ModelDetail, ModelPatch, NewModel, ReviewMode, RunWarning, Submitted,
 };
+use crate::view::proposal::DuringReview;
 use crate::{Engine, Error, Result, ops};
 use domain::document::{Document, parse, reconcile};
 use domain::model::{CreateDefaults, CreateModel, UpdateModel, read_create, read_update};
@@ -16,7 +18,8 @@ use domain::refresh::ClockEvent;
 use domain::trigger::{FieldWarning, StatedTrigger, UnknownKeys};
 use domain::{BankId, FieldFault, Instant, ModelId, OperationId};
 use serde_json::{Map, Value, json};
-use store::operations::{NewOperation, OperationType};
+use store::operations::{HeldReason, NewOperation, OperationStatus, OperationType};
+use store::proposals::ProposalState;
 use store::versions::{Actor, VersionCause};
 use store::{BankKey, EmbedderKey, ModelKey, WriteTx, models};
 use tokio_util::sync::CancellationToken;
@@ -195,15 +198,37 @@ pub(super) async fn refresh(
     bank: &BankId,
     id: &ModelId,
     full: bool,
+    during: Option<DuringReview>,
 ) -> Result<Submitted> {
     super::refresh::ensure_able(engine).await?;
     let operation = new_refresh(engine, id, "manual_refresh", full);
-    let (id, now) = (id.clone(), engine.now());
-    let (submitted, ceiling_reached) =
-        write_bank(engine, bank, "submit_refresh", move |tx, key| {
-            models::get(tx, key, &id)?;
+    let (bank, id, now) = (bank.clone(), id.clone(), engine.now());
+    let (submitted, ceiling_reached) = engine
+        .store()
+        .write_as("submit_refresh", move |tx| {
+            let key = store::banks::key(tx, &bank)?;
+            let model = models::get(tx, key, &id)?.head.key;
+            let waiting = store::proposals::waiting(tx, model)?;
+            let in_review = waiting.is_some_and(|p| p.head.state == ProposalState::InReview);
+            if in_review && during.is_none() {
+                return Err(Error::from(fault("review_in_progress")));
+            }
             let reached = ops::ceiling::reached(tx, &store::banks::by_key(tx, key)?, now)?;
-            Ok((store::operations::submit(tx, key, &operation, now)?, reached))
+            let submitted = store::operations::submit(tx, key, &operation, now)?;
+            let queued = submitted.operation();
+            let is_waiting = queued.status == OperationStatus::Pending;
+            match during.filter(|_| in_review && is_waiting) {
+                Some(DuringReview::Wait) => {
+                    store::operations::hold(tx, queued.key, HeldReason::ReviewInProgress, now)?;
+                }
+                // One that was held for this review is now the one that was asked for.
+                Some(DuringReview::Fold) => {
+                    let held = HeldReason::ReviewInProgress;
+                    store::operations::release(tx, key, held, Some(&id), now)?;
+                }
+                None => {}
+            }
+            Ok((submitted, reached))
         })
         .await?;
     ops::wake(engine);
@@ -433,7 +458,8 @@ pub(super) async fn clear(
     let (now, model) = (engine.now(), id.clone());
     write_bank(engine, bank, "clear_model", move |tx, key| {
         let mut loaded = Loaded::get(tx, key, &model)?;
-        super::proposals::supersede_waiting(tx, key, loaded.key(), None, now)?;
+        let cleared = Successor::Version(expected + 1);
+        super::proposals::supersede(tx, key, loaded.key(), &cleared, now)?;
         let moved = clocks(&loaded.row.head).after(ClockEvent::Cleared, now);
         set_clocks(&mut loaded.row.head, moved);
         loaded.row.carry_over = json!([]);

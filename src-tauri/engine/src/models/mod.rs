@@ -8,6 +8,7 @@ pub mod automatic;
 mod blame;
 mod extractive;
 mod form;
+mod guidance;
 mod history;
 mod lifecycle;
 mod loaded;
@@ -26,12 +27,13 @@ use crate::handle::read_bank;
 use crate::view::blame::{LockKind, ModelBlame};
 use crate::view::form::{NextRuns, SchemaProblem, SchemaTry, ScopeReach};
 use crate::view::model::{
-    CreatedModel, ModelDetail, ModelPatch, ModelRow, NewModel, Submitted, TimelineEntry,
-    VersionDiff, VersionView,
+    CreatedModel, GuidanceChange, ModelDetail, ModelPatch, ModelRow, NewModel, Submitted,
+    TimelineEntry, VersionDiff, VersionView,
 };
+use crate::view::proposal::DuringReview;
 use crate::view::refresh::{DryRunView, KeptDryRun, RefreshRunView};
 use crate::{Engine, Result};
-use domain::{BankId, Json, ModelId, RunId};
+use domain::{BankId, Instant, Json, ModelId, RunId};
 
 /// Models that a list shows at most.
 const LISTED: u32 = 20_000;
@@ -94,14 +96,46 @@ pub async fn delete(engine: &Engine, bank: &BankId, id: &ModelId) -> Result<()> 
 /// Queues a refresh that a person asked for; `full` rebuilds once, whatever the settings say.
 ///
 /// # Errors
-/// `model_not_found`, `llm_not_configured`.
+/// `model_not_found`, `llm_not_configured`; `review_in_progress` while a person decides on a proposal
+/// of the model: then ask again with [`refresh_in_review`].
 pub async fn refresh(
     engine: &Engine,
     bank: &BankId,
     id: &ModelId,
     full: bool,
 ) -> Result<Submitted> {
-    lifecycle::refresh(engine, bank, id, full).await
+    lifecycle::refresh(engine, bank, id, full, None).await
+}
+
+/// As [`refresh`], with the word on what happens while a person decides on a proposal of the model:
+/// wait until it has ended, or run now and fold the decisions into the new one.
+///
+/// # Errors
+/// `model_not_found`, `llm_not_configured`.
+pub async fn refresh_in_review(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    full: bool,
+    during: DuringReview,
+) -> Result<Submitted> {
+    lifecycle::refresh(engine, bank, id, full, Some(during)).await
+}
+
+/// Takes back what reviewers told the refreshes of a model, or makes a note stand. The entry is named
+/// by its place in the list and its moment.
+///
+/// # Errors
+/// `model_not_found`; `nothing_to_change` when there is no such entry any more.
+pub async fn change_guidance(
+    engine: &Engine,
+    bank: &BankId,
+    id: &ModelId,
+    place: u32,
+    at: Instant,
+    change: GuidanceChange,
+) -> Result<ModelDetail> {
+    guidance::change(engine, bank, id, place, at, change).await
 }
 
 /// Runs a refresh to its end and tells what it would do; writes nothing but a record of the run.

@@ -6,6 +6,7 @@ use super::blame::{self, Made};
 use super::history::change_size;
 use super::loaded::{from_json, load_provenance, to_json};
 use super::locks;
+use super::proposals::rebase::Mover;
 use domain::document::{Document, read_stored};
 use domain::model::{Citation, MEMORY_KINDS, PublishedEvidence};
 use domain::provenance::Provenance;
@@ -98,6 +99,7 @@ pub(super) fn publish(
         },
     )?;
     provenance::set_citations(tx, model.head.key, &cited)?;
+    let by_run = state.proposal.is_none() && state.operation.is_some();
     let made = Made {
         version,
         operation: state.operation,
@@ -113,7 +115,8 @@ pub(super) fn publish(
         let embedder = store::embedders::get(tx, embedder)?;
         models::put_vector(tx, &embedder, bank, model.head.key, &vector)?;
     }
-    super::proposals::rebase::after_publish(tx, bank, &model, &state.document, now)?;
+    let mover = if by_run { Mover::Run } else { Mover::Person };
+    super::proposals::rebase::after_publish(tx, bank, &model, &state.document, mover, now)?;
     trim(tx, bank, model.head.key)?;
     Ok(version)
 }

@@ -238,6 +238,7 @@ pub(super) fn detail(
             .evidence
             .as_ref()
             .and_then(|evidence| evidence.structured_output.clone()),
+        guidance: super::guidance::items(tx, bank, &loaded.guidance)?,
         next_runs: next_runs(loaded.trigger.refresh_cron.as_deref(), now, SHOWN_RUNS),
         next_full_runs: next_runs(loaded.trigger.full_refresh_cron.as_deref(), now, SHOWN_RUNS),
         last_full_refreshed_at: head.last_full_refreshed_at,

@@ -84,7 +84,8 @@ fn of_store(error: &store::Error) -> Fault {
         E::ReadOnly { .. } => fault("folder_read_only"),
         E::Io { source } => of_io("the data folder", source),
         E::VersionConflict { found, .. } => fault("version_conflict").with("n", found),
-        E::StateConflict { .. } => fault("state_conflict"),
+        E::StateConflict { found, expected } => fault("state_conflict")
+            .detail(format!("the proposal is at state {found}, the request is about {expected}")),
         E::ProposalClosed => fault("proposal_closed"),
         E::OperationConflict { .. } => fault("operation_conflict"),
         E::OperationState { status, .. } => match status.as_str() {

@@ -1,52 +1,8 @@
-//! What differs between two documents, as the diff views draw it.
+//! What differs between two documents, as the diff views draw it: the rules' own words, with
+//! operations named by their ids.
 
+pub use domain::diff::{DiffKind, SpanKind, WordSpan};
 use serde::{Deserialize, Serialize};
-
-/// How a piece of text stands in a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum SpanKind {
-    /// On both sides.
-    Same,
-    /// Only on the new side.
-    Added,
-    /// Only on the old side.
-    Removed,
-}
-
-/// A run of words of a changed block.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-pub struct WordSpan {
-    /// On which side.
-    pub kind: SpanKind,
-    /// The text, blanks included.
-    pub text: String,
-}
-
-/// What happened to one element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum DiffKind {
-    /// A new heading.
-    SectionAdded,
-    /// A heading that goes.
-    SectionRemoved,
-    /// A heading with new words.
-    SectionRenamed,
-    /// A heading at another place.
-    SectionMoved,
-    /// A new block.
-    BlockAdded,
-    /// A block that goes.
-    BlockRemoved,
-    /// A block with new words.
-    BlockChanged,
-    /// The same on both sides: a heading when `block_id` is absent.
-    Unchanged,
-}
 
 /// One element of either side, in reading order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

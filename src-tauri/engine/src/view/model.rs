@@ -2,9 +2,11 @@
 
 use super::blame::LockView;
 use super::diff::DocDiff;
+use super::proposal::ReviewEvent;
 use super::published::PublishedFile;
 use domain::diff::JsonChange;
 use domain::document::Document;
+pub use domain::model::Review as ReviewMode;
 use domain::trigger::Trigger;
 use domain::{Instant, Json, ModelId, NodeId, OperationId, ProposalId};
 use serde::{Deserialize, Serialize};
@@ -34,17 +36,6 @@ pub enum ModelState {
     Unknown,
     /// Nothing to do.
     Current,
-}
-
-/// Whether a person decides what a refresh changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum ReviewMode {
-    /// Published at the end of a refresh.
-    Auto,
-    /// Proposed; a person decides.
-    Manual,
 }
 
 /// A proposal that waits, by name.
@@ -257,6 +248,39 @@ pub struct ModelDetail {
     pub next_full_runs: Vec<Instant>,
     /// When it was last rebuilt in full.
     pub last_full_refreshed_at: Option<Instant>,
+    /// What reviewers told its refreshes, oldest first.
+    pub guidance: Vec<GuidanceItem>,
+}
+
+/// Something that refreshes of a model are told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct GuidanceItem {
+    /// `note`, or `declined`: a change that a person decided not to make.
+    pub kind: String,
+    /// When it was said.
+    pub at: Instant,
+    /// The person's words.
+    pub note: Option<String>,
+    /// What the declined change would have done.
+    pub change: Option<String>,
+    /// Whether a note is told for ever; another one until what it led to is approved.
+    pub standing: bool,
+    /// Whether a declined change no longer counts, since one of its facts has changed.
+    pub lapsed: bool,
+}
+
+/// What is done to an entry of the guidance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum GuidanceChange {
+    /// It is told no more.
+    Remove,
+    /// A note is told for ever.
+    Stand,
+    /// A note is told until what it led to is approved.
+    Pass,
 }
 
 /// A model to be made.
@@ -379,6 +403,8 @@ pub enum TimelineEntry {
         proposal: Option<OpenProposal>,
         /// What was decided in it.
         decisions: Option<DecisionCounts>,
+        /// What happened in its review, oldest first.
+        events: Vec<ReviewEvent>,
         /// Exempt from the limit of kept versions.
         pinned: bool,
         /// The queued work that made it.
@@ -394,6 +420,10 @@ pub enum TimelineEntry {
         at: Instant,
         /// A person's words about it.
         note: Option<String>,
+        /// What was decided in it.
+        decisions: DecisionCounts,
+        /// What happened in its review, oldest first.
+        events: Vec<ReviewEvent>,
     },
     /// A refresh that failed.
     FailedRun {

@@ -1,24 +1,8 @@
 //! Queued work as the activity list shows it.
 
+pub use domain::schedule::OperationStatus;
 use domain::{BankId, Instant, Json, ModelId, OperationId};
 use serde::{Deserialize, Serialize};
-
-/// Where an operation stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum OperationStatus {
-    /// Waits.
-    Pending,
-    /// Runs.
-    Processing,
-    /// Done.
-    Completed,
-    /// Ended with an error.
-    Failed,
-    /// Stopped by a person.
-    Cancelled,
-}
 
 /// How far an operation is. Bars never go back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,46 +1,12 @@
 //! Proposals as the review screens show them.
 
 use super::diff::{DocDiff, WordSpan};
+use super::model::OpenProposal;
 use super::model::{DecisionCounts, EvidenceItem, RunWarning};
 use domain::document::Document;
+pub use domain::proposal::{Decision, OpDecision, ProposalState, RejectDisposition};
 use domain::{Instant, Json, ModelId, OperationId, ProposalId};
 use serde::{Deserialize, Serialize};
-
-/// Where a proposal stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum ProposalState {
-    /// Untouched.
-    Open,
-    /// A decision, a note or an edit was saved.
-    InReview,
-    /// At least one operation no longer fits the document.
-    Conflicted,
-    /// All published.
-    Approved,
-    /// Some published.
-    PartiallyApproved,
-    /// Nothing published.
-    Rejected,
-    /// A newer one, a clear or a deletion took its place.
-    Superseded,
-}
-
-/// What a person decided about an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum OpDecision {
-    /// Not yet.
-    Undecided,
-    /// To be published.
-    Accepted,
-    /// Not to be published, and not to be offered again.
-    Rejected,
-    /// Not now; its facts come back with the next refresh.
-    Deferred,
-}
 
 /// One proposal in the inbox.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -103,12 +69,17 @@ pub struct ClaimView {
 pub struct ConflictView {
     /// `text_changed`, `moved`, `missing`, `dependency`, `evidence_withdrawn`.
     pub kind: String,
-    /// The text when the proposal was made.
+    /// The text when the proposal was made; for `evidence_withdrawn` what the facts said.
     pub base: Option<String>,
     /// The text now.
     pub current: Option<String>,
     /// The text proposed.
     pub proposed: Option<String>,
+    /// For `moved`: the heading under which the block stands now.
+    pub moved_to: Option<String>,
+    /// Whether the proposal's text can be taken: not while an operation it requires is in conflict,
+    /// nor when nothing is left that the change could be made on.
+    pub can_take: bool,
 }
 
 /// One operation of a proposal.
@@ -145,7 +116,7 @@ pub struct OpView {
     /// The block after the change, for context.
     pub after: Option<String>,
     /// What was decided.
-    pub decision: OpDecision,
+    pub decision: Decision,
     /// A person's words about it.
     pub note: Option<String>,
     /// Operations that must be accepted with it.
@@ -164,7 +135,7 @@ pub struct OpView {
     pub claims: Vec<ClaimView>,
     /// Whether it changes what a person wrote.
     pub human_touch: bool,
-    /// Whether nothing bears it out.
+    /// Whether it names no fact; such ones are left out of "accept all supported".
     pub unsupported: bool,
     /// Whether its text alone exceeds the budget.
     pub oversized: bool,
@@ -172,6 +143,38 @@ pub struct OpView {
     pub marker: Option<String>,
     /// Why it no longer fits.
     pub conflict: Option<ConflictView>,
+}
+
+/// Something that happened in a review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ReviewEvent {
+    /// When.
+    pub at: Instant,
+    /// `decided`, `noted`, `edited`, `drafted`, `resolved`, `rebased`, `retracted`, `folded`,
+    /// `asked_again`, `superseded`, `approved`, `rejected`.
+    pub kind: String,
+    /// Numbers of the operations it was about.
+    pub operations: Vec<u32>,
+    /// What was decided.
+    pub decision: Option<Decision>,
+    /// A person's words.
+    pub note: Option<String>,
+    /// The version that came of it, or that made it move.
+    pub version: Option<u32>,
+    /// How many operations are in conflict after it, for those that move operations.
+    pub conflicts: Option<u32>,
+}
+
+/// A text of the person's own that was saved to be published instead of the selection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct DraftView {
+    /// The text.
+    pub content: String,
+    /// Whether it was written over the document as it is now. If not, publishing it takes back what
+    /// was changed there since.
+    pub fits: bool,
 }
 
 /// One proposal with all that a reviewer needs.
@@ -198,18 +201,34 @@ pub struct ProposalView {
     pub warnings: Vec<RunWarning>,
     /// `query_changed`, `scope_changed`, `newer_memories`.
     pub banners: Vec<String>,
+    /// From where on the run read; none when it read everything in scope.
+    pub read_from: Option<Instant>,
     /// How far the run read.
     pub read_to: Option<Instant>,
     /// The trace.
     pub trace: Option<Json>,
     /// Its operation.
     pub operation: Option<OperationId>,
+    /// Tokens and calls of the run.
+    pub usage: Option<Json>,
+    /// The structured view of everything proposed, when one was extracted.
+    pub structured_output: Option<Json>,
+    /// A text of the person's own.
+    pub draft: Option<DraftView>,
+    /// What happened in the review, oldest first.
+    pub events: Vec<ReviewEvent>,
     /// The newer proposal that took its place.
     pub superseded_by: Option<ProposalId>,
+    /// The older ones whose place it took.
+    pub supersedes: Vec<OpenProposal>,
     /// The version that came of it.
     pub published_version: Option<u32>,
     /// A person's words at its end.
     pub resolution_note: Option<String>,
+    /// When it ended.
+    pub resolved_at: Option<Instant>,
+    /// What a rejection means for its facts.
+    pub disposition: Option<RejectDisposition>,
 }
 
 /// Exactly what would be published with the decisions of this moment.
@@ -225,8 +244,10 @@ pub struct Preview {
     /// The budget.
     pub max_tokens: u32,
     /// Warnings that approval must confirm: `large_removal`, `human_touch`, `unsupported_claim`,
-    /// `empty_result`, `query_changed`, `scope_changed`.
+    /// `empty_result`, `query_changed`, `scope_changed`, `draft_outdated`.
     pub confirm: Vec<String>,
+    /// Operations that it carries out, with all that they require.
+    pub op_ids: Vec<String>,
 }
 
 /// Which document a diff of a proposal ends at.
@@ -238,16 +259,59 @@ pub enum PreviewOf {
     Accepted,
     /// Everything proposed.
     Everything,
+    /// The saved draft; without one, what is accepted.
+    Draft,
+}
+
+/// What a caller saw when it spoke, and the name of its request.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct Turn {
+    /// `state_seq` of the proposal as the caller saw it.
+    pub state_seq: u32,
+    /// A name of the caller's own. The same request sent again changes nothing more and is answered
+    /// as the first time.
+    pub request_id: Option<String>,
+}
+
+impl Turn {
+    /// A turn without a name.
+    #[must_use]
+    pub fn at(state_seq: u32) -> Self {
+        Self { state_seq, request_id: None }
+    }
 }
 
 /// Decisions about operations. What they need follows by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct DecideOps {
-    /// The operations.
-    pub op_ids: Vec<String>,
-    /// What is decided.
-    pub decision: OpDecision,
+    /// One word for each operation, taken in order.
+    pub decisions: Vec<OpDecision>,
+}
+
+impl DecideOps {
+    /// The same word for several operations.
+    #[must_use]
+    pub fn all(op_ids: &[String], decision: Decision) -> Self {
+        let word = |op_id: &String| OpDecision { op_id: op_id.clone(), decision, note: None };
+        Self { decisions: op_ids.iter().map(word).collect() }
+    }
+}
+
+/// What an approval publishes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum ApproveWhat {
+    /// What is accepted.
+    #[default]
+    Decided,
+    /// Every operation.
+    All,
+    /// The given draft, else the saved one.
+    Draft,
 }
 
 /// An approval.
@@ -255,25 +319,16 @@ pub struct DecideOps {
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 #[serde(default)]
 pub struct ApproveInput {
-    /// Whether the summary of warnings was read.
-    pub confirmed: bool,
+    /// What is published.
+    pub what: ApproveWhat,
+    /// The warnings of the preview that the person has read.
+    pub confirm: Vec<String>,
     /// A person's words about the version.
     pub note: Option<String>,
-    /// A whole text of the person instead of the selection.
+    /// A whole text of the person, for `draft`.
     pub draft: Option<String>,
     /// Publish without the structured view when it cannot be extracted.
     pub without_structured_output: bool,
-}
-
-/// What becomes of the facts of a rejected proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "specta", derive(specta::Type))]
-#[serde(rename_all = "snake_case")]
-pub enum RejectDisposition {
-    /// They are read again, with the note as guidance.
-    Retry,
-    /// They count as seen.
-    Dismiss,
 }
 
 /// A rejection.
@@ -296,7 +351,7 @@ pub struct RejectInput {
 pub enum ConflictChoice {
     /// The operation is dropped.
     KeepMine,
-    /// The proposed text replaces the present one.
+    /// The proposed text replaces the present one; what has moved is changed where it stands now.
     TakeProposed,
     /// A person's text replaces the present one.
     Edit {
@@ -313,4 +368,42 @@ pub struct Published {
     pub model_id: ModelId,
     /// The new version.
     pub version: u32,
+    /// Whether it has no structured view although the model asks for one.
+    pub without_structured_output: bool,
+}
+
+/// Another run over what a proposal read.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(default)]
+pub struct AgainInput {
+    /// What the run shall mind.
+    pub note: Option<String>,
+    /// Whether the note goes to every later refresh.
+    pub standing: bool,
+}
+
+/// What an explicit refresh does while a person decides on a proposal of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum DuringReview {
+    /// It runs when the proposal has ended.
+    Wait,
+    /// It runs now; the decisions move to the new proposal.
+    Fold,
+}
+
+/// A proposal's text as the beginning of an edit of the published document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct EditText {
+    /// The model.
+    pub model_id: ModelId,
+    /// The present document with the proposal's changes that were not refused.
+    pub content: String,
+    /// The version that it is made on: the `expected_version` of the edit.
+    pub version: u32,
+    /// Changes that no longer fit and were left out.
+    pub left_out: u32,
 }

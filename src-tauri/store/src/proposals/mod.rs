@@ -5,7 +5,7 @@
 mod ops;
 
 use domain::time::to_millis;
-use domain::{CacheTag, Instant, ModelId, OperationId, ProposalId};
+use domain::{CacheTag, Instant, MemoryId, ModelId, OperationId, ProposalId};
 use rusqlite::{Row, params};
 use serde_json::Value;
 
@@ -412,6 +412,39 @@ pub fn events(tx: &ReadTx<'_>, key: ProposalKey) -> Result<Vec<ProposalEvent>> {
         "SELECT at, kind, detail FROM proposal_event WHERE proposal_id = ?1 ORDER BY at, id",
         [key],
         |r| Ok(ProposalEvent { at: row::at(r, 0)?, kind: r.get(1)?, detail: row::json(r, 2)? }),
+    )
+}
+
+/// The event that a request left which a caller gave a name (`request_id` in its detail).
+pub fn event_of_request(
+    tx: &ReadTx<'_>,
+    key: ProposalKey,
+    request: &str,
+) -> Result<Option<ProposalEvent>> {
+    tx.find(
+        "SELECT at, kind, detail FROM proposal_event
+         WHERE proposal_id = ?1 AND json_extract(detail, '$.request_id') = ?2
+         ORDER BY at, id LIMIT 1",
+        (key, request),
+        |r| Ok(ProposalEvent { at: row::at(r, 0)?, kind: r.get(1)?, detail: row::json(r, 2)? }),
+    )
+}
+
+/// The proposals of a bank that wait and have one of some memories in evidence.
+pub fn waiting_on(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    memories: &[MemoryId],
+) -> Result<Vec<ProposalId>> {
+    tx.list(
+        &format!(
+            "SELECT p.uid {FROM}
+             WHERE m.bank_id = ?1 AND p.state IN ('open', 'in_review', 'conflicted')
+               AND EXISTS (SELECT 1 FROM json_each(?2) j WHERE instr(p.facts_used, j.value) > 0)
+             ORDER BY p.id"
+        ),
+        (bank, row::text(memories)?),
+        |r| r.get(0).map(ProposalId),
     )
 }
 

@@ -12,10 +12,10 @@ const words = strings.banners;
 
 /** What has changed around the proposal since it was made, each with its way on. */
 export function Banners({ bank, view }: { bank: BankId; view: ProposalView }) {
-  const refresh = useWrite("refreshModel");
+  const refresh = useWrite("refreshInReview");
   const { row } = view;
   const again = async () => {
-    await refresh.mutateAsync([bank, row.model_id, false]);
+    await refresh.mutateAsync([bank, row.model_id, false, "fold"]);
     say(strings.folding);
   };
   const conflicts = conflictsOf(view).length;

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { BankId, OpDecision, OpView, ProposalView } from "~/platform/bindings";
+import type { BankId, Decision, OpView, ProposalView } from "~/platform/bindings";
 import { conflictsOf, decidable } from "./op-words";
 import { type Review, useReview } from "./use-review";
 
@@ -17,9 +17,9 @@ export interface Desk {
   deletions: boolean;
   focus(op: OpView): void;
   move(step: 1 | -1): void;
-  decide(ops: OpView[], decision: OpDecision): void;
+  decide(ops: OpView[], decision: Decision): void;
   /** Decides the operation at hand and goes on to the next. */
-  decideAndMove(decision: OpDecision): void;
+  decideAndMove(decision: Decision): void;
   openForm(op: OpView, form: "edit" | "note"): void;
   closeForm(): void;
   saveEdit(op: OpView, text: string | null): void;

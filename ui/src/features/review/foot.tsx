@@ -2,12 +2,12 @@ import { Check, Clock, X } from "lucide-react";
 import { Button } from "~/components/button";
 import { Icon } from "~/components/icon";
 import { cn } from "~/lib/cn";
-import type { OpDecision, ProposalView } from "~/platform/bindings";
+import type { Decision, ProposalView } from "~/platform/bindings";
 import { conflictsOf, decidable, isOpen } from "./op-words";
 import { strings } from "./strings";
 
 const drawings = { accepted: Check, rejected: X, deferred: Clock } as const;
-const looks: Record<OpDecision, string> = {
+const looks: Record<Decision, string> = {
   accepted: "bg-ok-soft text-ok",
   rejected: "bg-bad-soft text-bad",
   deferred: "bg-hover text-muted",

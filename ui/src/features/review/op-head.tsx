@@ -13,7 +13,7 @@ import { Badge } from "~/components/badge";
 import { IconButton } from "~/components/button";
 import { Segmented } from "~/components/segmented";
 import { cn } from "~/lib/cn";
-import type { OpDecision, OpView, ProposalView } from "~/platform/bindings";
+import type { Decision, OpView, ProposalView } from "~/platform/bindings";
 import { isOpen, opTitle } from "./op-words";
 import { strings } from "./strings";
 
@@ -29,7 +29,7 @@ export function OpHead({
   op: OpView;
   focused: boolean;
   view: ProposalView;
-  onDecide: (decision: OpDecision) => void;
+  onDecide: (decision: Decision) => void;
   onEdit?: (() => void) | undefined;
   className?: string;
 }) {
@@ -75,7 +75,7 @@ function Decision({
 }: {
   op: OpView;
   focused: boolean;
-  onDecide: (decision: OpDecision) => void;
+  onDecide: (decision: Decision) => void;
 }) {
   const word = (decision: "accepted" | "rejected" | "deferred") =>
     op.decision === decision ? strings.decided[decision] : strings.decide[decision];

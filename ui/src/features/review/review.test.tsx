@@ -62,8 +62,8 @@ describe("review", () => {
       "approveProposal",
       "workshop",
       "p-welcome",
-      { confirmed: false, without_structured_output: false },
-      2,
+      { confirm: [], without_structured_output: false },
+      { state_seq: 2 },
     ]);
     expect(await screen.findByText("Version 4 of Welcome is published")).toBeVisible();
   });

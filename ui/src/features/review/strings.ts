@@ -1,5 +1,5 @@
 import { count as numeral, plural, series } from "~/lib/format";
-import type { DecisionCounts, OpDecision } from "~/platform/bindings";
+import type { DecisionCounts, Decision } from "~/platform/bindings";
 
 /** Words of the review screen. */
 export const strings = {
@@ -71,7 +71,7 @@ export const strings = {
     rejected: "Rejected",
     deferred: "Deferred",
     undecided: "undecided",
-  } satisfies Record<OpDecision, string>,
+  } satisfies Record<Decision, string>,
   cardName: (at: number, of: number, what: string, where: string | null, rest: string[]) =>
     [`${at} of ${of}`, where ? `${what} in ${where}` : what, ...rest].join(", "),
   edit: "Edit the proposed text",

@@ -8,6 +8,7 @@ import { toReport } from "~/platform/errors";
 import { unavailable } from "./foot";
 import { conflictsOf } from "./op-words";
 import { strings } from "./strings";
+import { turn } from "./use-review";
 
 /** The two ends of a review: publish, with a summary when something asks for it, and reject. */
 export function useEnds(bank: BankId, view: ProposalView) {
@@ -21,9 +22,9 @@ export function useEnds(bank: BankId, view: ProposalView) {
   const [report, setReport] = useState<Report | null>(null);
   const { row } = view;
 
-  const publish = async (confirmed: boolean, withoutStructuredOutput = false) => {
-    const input = { confirmed, without_structured_output: withoutStructuredOutput };
-    const published = await approval.mutateAsync([bank, row.id, input, view.state_seq]);
+  const publish = async (confirm: string[], withoutStructuredOutput = false) => {
+    const input = { confirm, without_structured_output: withoutStructuredOutput };
+    const published = await approval.mutateAsync([bank, row.id, input, turn(view)]);
     setSummary(null);
     setReport(null);
     const model = published.model_id;
@@ -62,7 +63,7 @@ export function useEnds(bank: BankId, view: ProposalView) {
         if (preview.confirm.length > 0) setSummary(preview);
         else {
           try {
-            await publish(false);
+            await publish([]);
           } catch (refused) {
             // The refusal is shown where its way out is: in the summary.
             setSummary(preview);
@@ -72,14 +73,14 @@ export function useEnds(bank: BankId, view: ProposalView) {
       });
     },
     publish: (withoutStructuredOutput: boolean) =>
-      void attempt(() => publish(true, withoutStructuredOutput)),
+      void attempt(() => publish(summary?.confirm ?? [], withoutStructuredOutput)),
     askReject: () => {
       setReport(null);
       setRejecting(true);
     },
     reject: (input: RejectInput) =>
       void attempt(async () => {
-        await rejection.mutateAsync([bank, row.id, input, view.state_seq]);
+        await rejection.mutateAsync([bank, row.id, input, turn(view)]);
         setRejecting(false);
         say(strings.rejection.done(row.model_name));
         await navigate({

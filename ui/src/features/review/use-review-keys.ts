@@ -1,5 +1,5 @@
 import { type Act, useCommands } from "~/keys/use-commands";
-import type { OpDecision, ProposalRow, ProposalView } from "~/platform/bindings";
+import type { Decision, ProposalRow, ProposalView } from "~/platform/bindings";
 import type { Desk } from "./desk";
 import { unavailable } from "./foot";
 import { conflictsOf, decidable, isOpen } from "./op-words";
@@ -28,7 +28,7 @@ export function useReviewKeys({
     const next = rows[at + by];
     if (next) place.onProposal(next.id);
   };
-  const decideAll = (decision: OpDecision, which: (op: ProposalView["ops"][number]) => boolean) => {
+  const decideAll = (decision: Decision, which: (op: ProposalView["ops"][number]) => boolean) => {
     const targets = decidable(view).filter((op) => op.conflict === null && which(op));
     if (targets.length > 0) desk.decide(targets, decision);
   };

@@ -6,20 +6,22 @@ import { usePlatform } from "~/platform";
 import type {
   BankId,
   ConflictChoice,
-  OpDecision,
+  DecideOps,
+  Decision,
   OpView,
   ProposalView,
   Report,
+  Turn,
 } from "~/platform/bindings";
 import { toReport } from "~/platform/errors";
 import { decidable, numbersOf } from "./op-words";
 import { strings } from "./strings";
 
 /** What a decision replaced, so that it can be taken back. */
-type Step = { op_id: string; decision: OpDecision }[];
+type Step = { op_id: string; decision: Decision }[];
 
 export interface Review {
-  decide(ids: string[], decision: OpDecision): void;
+  decide(ids: string[], decision: Decision): void;
   undo(): void;
   canUndo: boolean;
   edit(op: OpView, text: string | null): void;
@@ -40,7 +42,7 @@ export function useReview(bank: BankId, view: ProposalView): Review {
   const announce = useAnnounce();
   const [steps, setSteps] = useState<Step[]>([]);
   const [fault, setFault] = useState<Report | null>(null);
-  const turn = useRef<Promise<void>>(Promise.resolve());
+  const queue = useRef<Promise<void>>(Promise.resolve());
   const latest = useRef(view);
   if (view.state_seq >= latest.current.state_seq) latest.current = view;
   const id = view.row.id;
@@ -49,7 +51,7 @@ export function useReview(bank: BankId, view: ProposalView): Review {
     make: (now: ProposalView) => Promise<ProposalView>,
     after?: (before: ProposalView, next: ProposalView) => void,
   ) => {
-    turn.current = turn.current.then(async () => {
+    queue.current = queue.current.then(async () => {
       const before = latest.current;
       try {
         const next = await make(before);
@@ -64,9 +66,9 @@ export function useReview(bank: BankId, view: ProposalView): Review {
     });
   };
 
-  const decide = (ids: string[], decision: OpDecision) =>
+  const decide = (ids: string[], decision: Decision) =>
     act(
-      (now) => commands.decideOps(bank, id, { op_ids: ids, decision }, now.state_seq),
+      (now) => commands.decideOps(bank, id, words(ids, decision), turn(now)),
       (before, next) => {
         const changed = changes(before, next);
         if (changed.length === 0) return;
@@ -95,7 +97,7 @@ export function useReview(bank: BankId, view: ProposalView): Review {
     for (const [decision, ops] of groups) {
       const ids = ops.map(({ op_id }) => op_id);
       act(
-        (now) => commands.decideOps(bank, id, { op_ids: ids, decision }, now.state_seq),
+        (now) => commands.decideOps(bank, id, words(ids, decision), turn(now)),
         (_, next) => announce(`${strings.tally(next.row.decisions)}.`),
       );
     }
@@ -105,14 +107,22 @@ export function useReview(bank: BankId, view: ProposalView): Review {
     decide,
     undo,
     canUndo: steps.length > 0,
-    edit: (op, text) => act((now) => commands.editOp(bank, id, op.op_id, text, now.state_seq)),
-    note: (op, note) => act((now) => commands.setOpNote(bank, id, op.op_id, note, now.state_seq)),
+    edit: (op, text) => act((now) => commands.editOp(bank, id, op.op_id, text, turn(now))),
+    note: (op, note) => act((now) => commands.setOpNote(bank, id, op.op_id, note, turn(now))),
     resolve: (op, choice) =>
-      act((now) => commands.resolveConflict(bank, id, op.op_id, choice, now.state_seq)),
+      act((now) => commands.resolveConflict(bank, id, op.op_id, choice, turn(now))),
     fault,
     clearFault: () => setFault(null),
   };
 }
+
+/** What the page saw when it spoke. */
+export const turn = (view: ProposalView): Turn => ({ state_seq: view.state_seq });
+
+/** The same word for several operations. */
+const words = (ids: string[], decision: Decision): DecideOps => ({
+  decisions: ids.map((op_id) => ({ op_id, decision })),
+});
 
 /** The operations whose decision changed, with what it was. */
 function changes(before: ProposalView, after: ProposalView): Step {

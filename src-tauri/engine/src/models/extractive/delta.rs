@@ -193,7 +193,9 @@ fn take_back(plan: &Plan, beside: &Beside) -> Vec<CitedOp> {
         let (section_id, block_id) = (section.id.clone(), block.id.clone());
         let evidence: Vec<String> = surviving.iter().map(|memory| memory.id.0.clone()).collect();
         if surviving.is_empty() {
-            ops.push(DeltaOp::RemoveBlock { section_id, block_id }.into());
+            let op = DeltaOp::RemoveBlock { section_id, block_id };
+            let evidence = sources.intersection(&gone).cloned().collect();
+            ops.push(CitedOp { op, evidence, claims: Vec::new() });
             continue;
         }
         // What survives says the same, or says it in its own words.

@@ -119,7 +119,7 @@ fn line(entry: TimelineEntry) -> String {
             let (at, made, by) = (to_rfc3339(at), made(&cause), by(&actor));
             format!("- {at}: version {version}, {made} {by}; blocks: {size}.{}", noted(note))
         }
-        TimelineEntry::Proposal { proposal, state, at, note } => {
+        TimelineEntry::Proposal { proposal, state, at, note, .. } => {
             let (at, number) = (to_rfc3339(at), proposal.number);
             format!("- {at}: proposal {number} was {state}.{}", noted(note))
         }

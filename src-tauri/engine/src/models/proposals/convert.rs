@@ -1,11 +1,12 @@
 //! Proposals between the file and the rules: rows to the domain's operations and back. An operation
-//! that a person edited keeps the proposed one beside it, so that the edit can be taken back.
+//! that a person edited keeps the proposed one beside it, so that the edit can be taken back; one in
+//! conflict keeps the text that it was made for.
 
 use crate::models::loaded::{Loaded, from_json, to_json};
 use domain::delta::DeltaOp;
-use domain::document::{Document, read_stored};
+use domain::document::{Document, Section, read_stored};
 use domain::model::{CarryOver, Citation};
-use domain::proposal::{Granularity, ProposalOp, ProposalState};
+use domain::proposal::{Decision, Granularity, ProposalOp, ProposalState};
 use domain::scope::Scope;
 use domain::{Instant, Json, ProposalId};
 use serde::de::DeserializeOwned;
@@ -14,8 +15,26 @@ use std::collections::HashMap;
 use store::proposals::{self as rows, Proposal};
 use store::{BankKey, ProposalKey, ReadTx};
 
-/// Key beside the operation's own in the stored JSON: the operation as proposed.
-const PROPOSED: &str = "proposed";
+/// Key beside the operation's own keys in the stored JSON, for what [`Beside`] holds.
+const BESIDE: &str = "beside";
+
+/// What is kept beside an operation that a person edited or that no longer fits.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Beside {
+    /// The operation as proposed, of one that a person edited.
+    pub(crate) proposed: Option<DeltaOp>,
+    /// Its text in the last document that it fitted, of one in conflict.
+    pub(crate) was: Option<String>,
+    /// The heading of its section there, without blocks: a section that goes can come back under it.
+    pub(crate) section: Option<Section>,
+}
+
+impl Beside {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
 
 /// What the run that made a proposal read and knew, kept in the column `window`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -41,6 +60,8 @@ pub(crate) struct RunRecord {
     pub(crate) retracted: Vec<String>,
     /// Blocks that said a fact already, with that fact.
     pub(crate) reflected: Vec<(String, String)>,
+    /// Directives in force, recorded beside the evidence.
+    pub(crate) directives: Vec<Citation>,
     /// When the run began: notes given later than that have not done their work.
     pub(crate) started_at: Option<Instant>,
 }
@@ -50,8 +71,8 @@ pub(crate) struct RunRecord {
 pub(crate) struct Opened {
     pub(crate) row: Proposal,
     pub(crate) ops: Vec<ProposalOp>,
-    /// Operations as proposed, by id, of those that a person edited.
-    pub(crate) proposed: HashMap<String, DeltaOp>,
+    /// What is kept beside operations, by their ids.
+    pub(crate) beside: HashMap<String, Beside>,
     pub(crate) model: Loaded,
     pub(crate) base: Document,
     pub(crate) candidate: Document,
@@ -66,12 +87,24 @@ impl Opened {
 
     pub(crate) fn of(tx: &ReadTx<'_>, row: Proposal) -> store::Result<Self> {
         let model = Loaded::of(store::models::by_key(tx, row.head.model)?);
-        let (ops, proposed) = load_edited(tx, row.head.key)?;
+        let (ops, beside) = load_with_beside(tx, row.head.key)?;
         let base: Document = from_json(&row.base_structure).unwrap_or_default();
         let candidate = read_stored(&Json(row.candidate_structure.clone()), &row.candidate_content);
         let facts = from_json(&row.facts_used).unwrap_or_default();
         let run = from_json(&row.window).unwrap_or_default();
-        Ok(Self { row, ops, proposed, model, base, candidate, facts, run })
+        Ok(Self { row, ops, beside, model, base, candidate, facts, run })
+    }
+
+    /// The operation as proposed, if a person edited it.
+    pub(crate) fn proposed(&self, op_id: &str) -> Option<&DeltaOp> {
+        self.beside.get(op_id).and_then(|beside| beside.proposed.as_ref())
+    }
+
+    /// Whether a person has begun to decide: said something about an operation, edited one, or saved
+    /// a draft.
+    pub(crate) fn is_spoken_about(&self) -> bool {
+        let spoken = |op: &ProposalOp| op.decision != Decision::Undecided || op.note.is_some();
+        self.row.edited_content.is_some() || self.ops.iter().any(spoken)
     }
 
     pub(crate) fn state(&self) -> ProposalState {
@@ -84,6 +117,17 @@ impl Opened {
 
     pub(crate) fn is_whole(&self) -> bool {
         self.granularity() == Granularity::Whole
+    }
+
+    /// Whether it is a person's own text, read from the published file.
+    pub(crate) fn is_file(&self) -> bool {
+        self.row.head.origin == rows::ProposalOrigin::File
+    }
+
+    /// The output schema that the run knew.
+    pub(crate) fn schema_then(&self) -> Option<serde_json::Value> {
+        let stated = self.row.settings.get("trigger")?.get("response_schema")?;
+        (!stated.is_null()).then(|| stated.clone())
     }
 
     /// Whether the model reads other memories since than the run did.
@@ -103,20 +147,16 @@ impl Opened {
     }
 }
 
-/// The operations of a proposal.
-pub(crate) fn load(tx: &ReadTx<'_>, key: ProposalKey) -> store::Result<Vec<ProposalOp>> {
-    load_edited(tx, key).map(|(ops, _)| ops)
-}
-
-fn load_edited(
+/// The operations of a proposal, with what is kept beside them.
+fn load_with_beside(
     tx: &ReadTx<'_>,
     key: ProposalKey,
-) -> store::Result<(Vec<ProposalOp>, HashMap<String, DeltaOp>)> {
+) -> store::Result<(Vec<ProposalOp>, HashMap<String, Beside>)> {
     let mut ops = Vec::new();
-    let mut proposed = HashMap::new();
+    let mut beside = HashMap::new();
     for row in rows::ops(tx, key)? {
-        if let Some(op) = row.op.get(PROPOSED).and_then(from_json) {
-            proposed.insert(row.op_id.clone(), op);
+        if let Some(kept) = row.op.get(BESIDE).and_then(from_json) {
+            beside.insert(row.op_id.clone(), kept);
         }
         // A row that cannot be read is left out: it can then neither be accepted nor lost, since
         // the row itself stays.
@@ -125,7 +165,7 @@ fn load_edited(
             None => tracing::warn!(op = row.op_id, "an operation of a proposal cannot be read"),
         }
     }
-    Ok((ops, proposed))
+    Ok((ops, beside))
 }
 
 fn read(row: &rows::ProposalOp) -> Option<ProposalOp> {
@@ -155,11 +195,13 @@ fn read(row: &rows::ProposalOp) -> Option<ProposalOp> {
     })
 }
 
-/// The row of an operation. `proposed` is the operation as proposed, if a person edited it.
-pub(crate) fn write(op: &ProposalOp, proposed: Option<&DeltaOp>) -> rows::ProposalOp {
+/// The row of an operation.
+pub(crate) fn write(op: &ProposalOp, beside: Option<&Beside>) -> rows::ProposalOp {
     let mut body = to_json(&op.op);
-    if let (Some(proposed), Some(object)) = (proposed, body.as_object_mut()) {
-        object.insert(PROPOSED.to_owned(), to_json(proposed));
+    if let (Some(beside), Some(object)) = (beside, body.as_object_mut())
+        && !beside.is_empty()
+    {
+        object.insert(BESIDE.to_owned(), to_json(beside));
     }
     rows::ProposalOp {
         index: op.index,

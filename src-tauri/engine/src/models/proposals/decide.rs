@@ -1,62 +1,77 @@
-//! What a person says about a proposal short of publishing it: decisions, notes, edits, resolved
-//! conflicts, rejection. Each is one transaction, and a counter refuses what was said about an
-//! older state.
+//! What a person says about a proposal short of publishing it: decisions, resolved conflicts,
+//! rejection. Each is one transaction; a counter refuses what was said about an older state, and a
+//! request that was carried out before is not carried out again.
 
 use super::convert::{Opened, same_word};
+use super::events::{self, Detail};
 use super::make;
-use super::publish::is_from_file;
+use super::rebase::{made_on, take, withdrawn};
+use super::view::new_text;
 use crate::models::loaded::{Loaded, clocks, set_clocks, to_json};
 use crate::report::fault;
-use crate::view::proposal::{
-    ConflictChoice, DecideOps, OpDecision, RejectDisposition, RejectInput,
-};
+use crate::view::proposal::{ConflictChoice, DecideOps, RejectInput, Turn};
 use crate::{Engine, Error, Result};
-use domain::document::Document;
 use domain::model::{Guidance, decline};
 use domain::proposal::{
-    Conflict, DecideError, Decision, Declined, Disposition, Pending, ProposalState, Rebased,
-    Resolution, ResolveError, SettleError, Settlement, Verdict, decide_ops, resolve_conflict,
-    settle, state_after_rebase,
+    ClockMove, DecideError, Decision, Declined, Pending, ProposalState, Resolution, ResolveError,
+    SettleError, Settlement, Verdict, decide_ops, resolve_conflict, settle, state_after_rebase,
 };
-use domain::refresh::Watermark;
+use domain::refresh::{ClockEvent, Watermark};
 use domain::{BankId, FieldFault, Instant, MemoryId, ProposalId};
-use serde_json::json;
 use std::collections::HashMap;
-use store::operations::HeldReason;
 use store::proposals as rows;
 use store::{BankKey, ReadTx, WriteTx};
 
+/// A step of a review: the name of its commit and of its event.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Act {
+    pub(super) label: &'static str,
+    pub(super) kind: &'static str,
+}
+
 /// Opens a proposal, changes it and writes it back.
-async fn change<F>(
+pub(super) async fn change<F>(
     engine: &Engine,
     bank: &BankId,
     id: &ProposalId,
-    label: &'static str,
-    state_seq: u32,
+    act: Act,
+    turn: Turn,
     work: F,
 ) -> Result<()>
 where
-    F: FnOnce(&WriteTx<'_>, BankKey, &mut Opened, Instant) -> Result<()> + Send + 'static,
+    F: FnOnce(&WriteTx<'_>, BankKey, &mut Opened, Instant) -> Result<Detail> + Send + 'static,
 {
     let (bank, id, now) = (bank.clone(), id.clone(), engine.now());
     engine
         .store()
-        .write_as(label, move |tx| {
+        .write_as(act.label, move |tx| {
             let key = store::banks::key(tx, &bank)?;
             let mut opened = Opened::get(tx, key, &id)?;
-            check(&opened, state_seq)?;
-            work(tx, key, &mut opened, now)
+            if events::answered(tx, opened.row.head.key, &turn, act.kind)?.is_some() {
+                return Ok(());
+            }
+            check(&opened, &turn)?;
+            let detail = work(tx, key, &mut opened, now)?;
+            let detail = Detail { request_id: turn.request_id, ..detail };
+            save(tx, key, &mut opened, act.kind, &detail, now)
         })
         .await
 }
 
 /// Refuses what was said about another state.
-pub(super) fn check(opened: &Opened, state_seq: u32) -> Result<()> {
+pub(super) fn check(opened: &Opened, turn: &Turn) -> Result<()> {
     if opened.state().is_terminal() {
         return Err(fault("proposal_closed").into());
     }
-    if opened.row.head.state_seq != state_seq {
-        return Err(fault("state_conflict").into());
+    same_state(opened, turn)
+}
+
+/// Refuses what was said about another state, whether or not the proposal has ended.
+pub(super) fn same_state(opened: &Opened, turn: &Turn) -> Result<()> {
+    let (found, expected) = (opened.row.head.state_seq, turn.state_seq);
+    if found != expected {
+        let states = format!("the proposal is at state {found}, the request is about {expected}");
+        return Err(fault("state_conflict").detail(states).into());
     }
     Ok(())
 }
@@ -67,7 +82,7 @@ fn save(
     bank: BankKey,
     opened: &mut Opened,
     kind: &str,
-    detail: serde_json::Value,
+    detail: &Detail,
     now: Instant,
 ) -> Result<()> {
     let said = match opened.state() {
@@ -76,10 +91,10 @@ fn save(
     };
     let state = state_after_rebase(said, &opened.ops);
     opened.row.head.state = same_word(&state).unwrap_or(rows::ProposalState::InReview);
-    make::put_ops(tx, opened.row.head.key, &opened.ops, &opened.proposed)?;
+    make::put_ops(tx, opened.row.head.key, &opened.ops, &opened.beside)?;
     let expected = opened.row.head.state_seq;
     rows::save(tx, bank, &opened.row, expected)?;
-    make::event(tx, opened.row.head.key, kind, detail, now)?;
+    events::note(tx, opened.row.head.key, kind, detail, now)?;
     Ok(())
 }
 
@@ -88,92 +103,21 @@ pub(super) async fn decide(
     bank: &BankId,
     id: &ProposalId,
     input: DecideOps,
-    state_seq: u32,
+    turn: Turn,
 ) -> Result<()> {
-    change(engine, bank, id, "decide_proposal", state_seq, move |tx, key, opened, now| {
-        let decision = match input.decision {
-            OpDecision::Undecided => Decision::Undecided,
-            OpDecision::Accepted => Decision::Accepted,
-            OpDecision::Rejected => Decision::Rejected,
-            OpDecision::Deferred => Decision::Deferred,
-        };
-        let words: Vec<domain::proposal::OpDecision> = input
-            .op_ids
-            .iter()
-            .map(|op_id| domain::proposal::OpDecision {
-                op_id: op_id.clone(),
-                decision,
-                note: None,
-            })
-            .collect();
-        opened.ops = decide_ops(&opened.ops, &words, now).map_err(refused)?;
-        let detail = json!({ "operations": input.op_ids, "decision": input.decision });
-        save(tx, key, opened, "decided", detail, now)
-    })
-    .await
-}
-
-pub(super) async fn set_note(
-    engine: &Engine,
-    bank: &BankId,
-    id: &ProposalId,
-    op_id: &str,
-    note: Option<String>,
-    state_seq: u32,
-) -> Result<()> {
-    let op_id = op_id.to_owned();
-    change(engine, bank, id, "note_proposal", state_seq, move |tx, key, opened, now| {
-        let op = opened
-            .ops
-            .iter_mut()
-            .find(|op| op.op_id == op_id)
-            .ok_or_else(|| refused(DecideError::UnknownOp(op_id.clone())))?;
-        op.note = note.filter(|note| !note.trim().is_empty());
-        save(tx, key, opened, "noted", json!({ "operation": op_id }), now)
-    })
-    .await
-}
-
-pub(super) async fn edit_op(
-    engine: &Engine,
-    bank: &BankId,
-    id: &ProposalId,
-    op_id: &str,
-    text: Option<String>,
-    state_seq: u32,
-) -> Result<()> {
-    let op_id = op_id.to_owned();
-    change(engine, bank, id, "edit_proposal", state_seq, move |tx, key, opened, now| {
-        let at = opened
-            .ops
-            .iter()
-            .position(|op| op.op_id == op_id)
-            .ok_or_else(|| refused(DecideError::UnknownOp(op_id.clone())))?;
-        if !opened.ops[at].is_live() {
-            return Err(refused(DecideError::NotDecidable(op_id)));
-        }
-        let original = match opened.proposed.get(&op_id) {
-            Some(op) => op.clone(),
-            None => opened.ops[at].op.clone(),
-        };
-        // An edit is made on the operation as proposed, so that a removal that became another text
-        // can become a removal again.
-        opened.ops[at].op = original.clone();
-        opened.ops[at].conflict = Some(Conflict::TextChanged);
-        let index = opened.ops[at].index;
-        let resolution = match &text {
-            Some(text) => Resolution::Edited { text: text.clone() },
-            None => Resolution::Proposed,
-        };
-        let base = opened.base.clone();
-        let moved = resolve_conflict(&opened.ops, index, &resolution, &base, &base, now)
-            .map_err(not_resolved)?;
-        match text {
-            Some(_) => opened.proposed.insert(op_id.clone(), original),
-            None => opened.proposed.remove(&op_id),
-        };
-        take(opened, moved);
-        save(tx, key, opened, "edited", json!({ "operation": op_id }), now)
+    let act = Act { label: "decide_proposal", kind: "decided" };
+    change(engine, bank, id, act, turn, move |_, _, opened, now| {
+        opened.ops = decide_ops(&opened.ops, &input.decisions, now).map_err(refused)?;
+        let first = input.decisions.first().map(|word| word.decision);
+        let same = input.decisions.iter().all(|word| Some(word.decision) == first);
+        let notes = input.decisions.iter().filter_map(|word| word.note.clone());
+        let note: Vec<String> = notes.filter(|note| !note.trim().is_empty()).collect();
+        Ok(Detail {
+            op_ids: input.decisions.into_iter().map(|word| word.op_id).collect(),
+            decision: first.filter(|_| same),
+            note: (!note.is_empty()).then(|| note.join("\n")),
+            ..Detail::default()
+        })
     })
     .await
 }
@@ -184,48 +128,42 @@ pub(super) async fn resolve(
     id: &ProposalId,
     op_id: &str,
     choice: ConflictChoice,
-    state_seq: u32,
+    turn: Turn,
 ) -> Result<()> {
     let op_id = op_id.to_owned();
-    change(engine, bank, id, "resolve_proposal", state_seq, move |tx, key, opened, now| {
-        let at = opened
-            .ops
-            .iter()
-            .position(|op| op.op_id == op_id)
-            .ok_or_else(|| refused(DecideError::UnknownOp(op_id.clone())))?;
-        let resolution = match choice {
-            ConflictChoice::KeepMine => Resolution::Mine,
-            ConflictChoice::TakeProposed => Resolution::Proposed,
+    let act = Act { label: "resolve_proposal", kind: "resolved" };
+    change(engine, bank, id, act, turn, move |tx, key, opened, now| {
+        let at = op_at(opened, &op_id)?;
+        let op = opened.ops[at].op.clone();
+        let (resolution, edited) = match choice {
+            ConflictChoice::KeepMine => (Resolution::Mine, false),
+            ConflictChoice::TakeProposed => (Resolution::Proposed, false),
             ConflictChoice::Edit { text } => {
-                opened.proposed.insert(op_id.clone(), opened.ops[at].op.clone());
-                Resolution::Edited { text }
+                // Saying the proposal's own words again is no edit.
+                let edited = new_text(&op).as_ref() != Some(&text);
+                (Resolution::Edited { text }, edited)
             }
         };
-        let before = made_on(tx, opened);
-        let base = opened.base.clone();
+        let gone = withdrawn(tx, key, opened)?;
+        let (before, base) = (made_on(opened), opened.base.clone());
         let index = opened.ops[at].index;
-        let moved = resolve_conflict(&opened.ops, index, &resolution, &before, &base, now)
+        let moved = resolve_conflict(&opened.ops, index, &resolution, &before, &base, &gone, now)
             .map_err(not_resolved)?;
+        let beside = opened.beside.entry(op_id.clone()).or_default();
+        if edited && beside.proposed.is_none() {
+            beside.proposed = Some(op);
+        }
         take(opened, moved);
-        save(tx, key, opened, "resolved", json!({ "operation": op_id }), now)
+        let decision = opened.ops[at].decision;
+        Ok(Detail { decision: Some(decision), ..Detail::of(&op_id) })
     })
     .await
 }
 
-/// The document before the last one: it has the headings of sections that are gone since.
-fn made_on(tx: &ReadTx<'_>, opened: &Opened) -> Document {
-    let before = opened.row.head.base_version.saturating_sub(1);
-    store::versions::get(tx, opened.row.head.model, before).map_or_else(
-        |_| opened.base.clone(),
-        |row| domain::document::read_stored(&domain::Json(row.structure), &row.content),
-    )
-}
-
-fn take(opened: &mut Opened, moved: Rebased) {
-    opened.ops = moved.ops;
-    opened.row.candidate_content = moved.candidate.render();
-    opened.row.candidate_structure = to_json(&moved.candidate);
-    opened.candidate = moved.candidate;
+/// Where an operation stands in the list.
+pub(super) fn op_at(opened: &Opened, op_id: &str) -> Result<usize> {
+    let at = opened.ops.iter().position(|op| op.op_id == op_id);
+    at.ok_or_else(|| refused(DecideError::UnknownOp(op_id.to_owned())))
 }
 
 pub(super) async fn reject(
@@ -233,58 +171,90 @@ pub(super) async fn reject(
     bank: &BankId,
     id: &ProposalId,
     input: RejectInput,
-    state_seq: u32,
+    turn: Turn,
 ) -> Result<()> {
-    change(engine, bank, id, "reject_proposal", state_seq, move |tx, key, opened, now| {
-        let facts: Vec<String> = opened.facts.iter().map(|fact| fact.id.clone()).collect();
-        let pending = Pending {
-            state: opened.state(),
-            granularity: opened.granularity(),
-            ops: &opened.ops,
-            facts_used: &facts,
-        };
-        let verdict = Verdict::Reject {
-            note: input.note.clone(),
-            disposition: input.disposition.map(|disposition| match disposition {
-                RejectDisposition::Retry => Disposition::Retry,
-                RejectDisposition::Dismiss => Disposition::Dismiss,
-            }),
-        };
-        let settlement = settle(&pending, &verdict).map_err(not_settled)?;
-        if is_from_file(opened) {
-            // No run read anything for it, so no clock moves and no fact was declined.
-            opened.row.head.disposition = Some(rows::Disposition::Dismiss);
-            return close(tx, key, opened, &settlement, input.note, "rejected", now);
-        }
-        let mut model = Loaded::of(opened.model.row.clone());
-        let event = settlement.clock.event(
-            read_to(tx, key, opened)?,
-            &opened.row.head.source_query,
-            opened.row.head.cutoff_seq,
-        );
-        if let Some(event) = event {
-            let moved = clocks(&model.row.head).after(event, now);
-            set_clocks(&mut model.row.head, moved);
-        }
-        let mut guidance = declined(tx, key, &model.guidance, &settlement.declined, now)?;
-        let note = settlement.guidance.clone().or(input.note.clone().filter(|_| input.standing));
-        if let Some(text) = note {
-            let proposal = Some(opened.row.head.id.clone());
-            guidance.push(Guidance::Note { text, at: now, proposal, standing: input.standing });
-        }
-        model.row.guidance = to_json(&guidance);
-        let expected = model.row.head.version;
-        store::models::save(tx, &model.row, expected, now)?;
-        opened.row.head.disposition = Some(match settlement.clock {
-            domain::proposal::ClockMove::Retry => rows::Disposition::Retry,
-            _ => rows::Disposition::Dismiss,
-        });
-        close(tx, key, opened, &settlement, input.note, "rejected", now)
-    })
-    .await?;
+    let (in_bank, wanted, now) = (bank.clone(), id.clone(), engine.now());
+    engine
+        .store()
+        .write_as("reject_proposal", move |tx| {
+            let key = store::banks::key(tx, &in_bank)?;
+            let mut opened = Opened::get(tx, key, &wanted)?;
+            if events::answered(tx, opened.row.head.key, &turn, "rejected")?.is_some() {
+                return Ok(());
+            }
+            check(&opened, &turn)?;
+            write_rejection(tx, key, &mut opened, input, turn.request_id, now)
+        })
+        .await?;
     crate::models::published::after_rejection(engine, bank, id).await;
     crate::ops::wake(engine);
     Ok(())
+}
+
+fn write_rejection(
+    tx: &WriteTx<'_>,
+    bank: BankKey,
+    opened: &mut Opened,
+    input: RejectInput,
+    request_id: Option<String>,
+    now: Instant,
+) -> Result<()> {
+    let facts: Vec<String> = opened.facts.iter().map(|fact| fact.id.clone()).collect();
+    let pending = pending(opened, &facts);
+    let verdict = Verdict::Reject { note: input.note.clone(), disposition: input.disposition };
+    let mut settlement = settle(&pending, &verdict).map_err(not_settled)?;
+    let mut model = Loaded::of(opened.model.row.clone());
+    if opened.is_file() {
+        // No run read anything for a text of the person's own, so no clock moves, no fact is declined
+        // and no refresh has anything to mind.
+        settlement.declined.clear();
+        settlement.guidance = None;
+        settlement.clock = ClockMove::Dismissed;
+    } else if let Some(event) = event(tx, bank, opened, settlement.clock)? {
+        let moved = clocks(&model.row.head).after(event, now);
+        set_clocks(&mut model.row.head, moved);
+    }
+    let mut carry_over = model.carry_over.clone();
+    let dismissed = |id: &String| settlement.declined.iter().any(|d| d.fact_ids.contains(id));
+    carry_over.retain(|entry| !dismissed(&entry.fact_id));
+    model.row.carry_over = to_json(&carry_over);
+    let mut guidance = declined(tx, bank, &model.guidance, &settlement.declined, now)?;
+    let note = settlement.guidance.clone().or(input.note.clone().filter(|_| input.standing));
+    if let Some(text) = note.filter(|text| !text.trim().is_empty()) {
+        let proposal = Some(opened.row.head.id.clone());
+        guidance.push(Guidance::Note { text, at: now, proposal, standing: input.standing });
+    }
+    model.row.guidance = to_json(&guidance);
+    let expected = model.row.head.version;
+    store::models::save(tx, &model.row, expected, now)?;
+    opened.row.head.disposition = Some(match settlement.clock {
+        ClockMove::Retry => rows::Disposition::Retry,
+        _ => rows::Disposition::Dismiss,
+    });
+    let note = input.note.filter(|note| !note.trim().is_empty());
+    let detail = Detail { request_id, note, ..Detail::default() };
+    close(tx, bank, opened, &settlement, "rejected", &detail, now)
+}
+
+/// The proposal as the rules settle it.
+pub(super) fn pending<'a>(opened: &'a Opened, facts: &'a [String]) -> Pending<'a> {
+    Pending {
+        state: opened.state(),
+        granularity: opened.granularity(),
+        ops: &opened.ops,
+        facts_used: facts,
+    }
+}
+
+/// How the clocks of the model move with the end of a proposal.
+pub(super) fn event(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    opened: &Opened,
+    clock: ClockMove,
+) -> store::Result<Option<ClockEvent>> {
+    let head = &opened.row.head;
+    Ok(clock.event(read_to(tx, bank, opened)?, &head.source_query, head.cutoff_seq))
 }
 
 /// Ends a proposal with its last decisions, and lets go what waited for that.
@@ -293,8 +263,8 @@ pub(super) fn close(
     bank: BankKey,
     opened: &mut Opened,
     settlement: &Settlement,
-    note: Option<String>,
     kind: &str,
+    detail: &Detail,
     now: Instant,
 ) -> Result<()> {
     let decided: HashMap<u32, Decision> = settlement.decisions.iter().copied().collect();
@@ -304,25 +274,20 @@ pub(super) fn close(
             op.decided_at = op.decided_at.or(Some(now));
         }
     }
-    make::put_ops(tx, opened.row.head.key, &opened.ops, &opened.proposed)?;
+    make::put_ops(tx, opened.row.head.key, &opened.ops, &opened.beside)?;
     let expected = opened.row.head.state_seq;
     opened.row.head.state = same_word(&settlement.state).unwrap_or(rows::ProposalState::Superseded);
     opened.row.head.resolved_at = Some(now);
-    opened.row.head.resolution_note = note.filter(|note| !note.trim().is_empty());
+    opened.row.head.resolution_note.clone_from(&detail.note);
     rows::save(tx, bank, &opened.row, expected)?;
-    make::event(tx, opened.row.head.key, kind, json!({}), now)?;
-    let model = opened.model.row.head.id.clone();
-    store::operations::release(tx, bank, HeldReason::ReviewInProgress, Some(&model), now)?;
+    events::note(tx, opened.row.head.key, kind, detail, now)?;
+    make::release(tx, bank, opened.row.head.model, now)?;
     Ok(())
 }
 
 /// How far the run of a proposal read: no distance once the model reads other memories since, which
 /// nobody has read yet.
-pub(super) fn read_to(
-    tx: &ReadTx<'_>,
-    bank: BankKey,
-    opened: &Opened,
-) -> store::Result<Option<Watermark>> {
+fn read_to(tx: &ReadTx<'_>, bank: BankKey, opened: &Opened) -> store::Result<Option<Watermark>> {
     if opened.scope_changed() {
         return Ok(None);
     }
@@ -377,7 +342,7 @@ pub(super) fn declined(
     Ok(list)
 }
 
-fn refused(error: DecideError) -> Error {
+pub(super) fn refused(error: DecideError) -> Error {
     match error {
         DecideError::InConflict(_) => fault("proposal_conflicted").with("n", 1).into(),
         DecideError::UnknownOp(id) | DecideError::NotDecidable(id) => fault("invalid_request")
@@ -390,7 +355,7 @@ fn refused(error: DecideError) -> Error {
     }
 }
 
-fn not_resolved(error: ResolveError) -> Error {
+pub(super) fn not_resolved(error: ResolveError) -> Error {
     match error {
         ResolveError::BadText => fault("invalid_request")
             .fields(vec![FieldFault::new(
@@ -399,7 +364,7 @@ fn not_resolved(error: ResolveError) -> Error {
                 "The text is empty, holds a heading or leaves a fence open.",
             )])
             .into(),
-        ResolveError::NotInConflict => fault("state_conflict").into(),
+        ResolveError::NotInConflict => fault("state_conflict").detail(error).into(),
         ResolveError::RequirementFirst | ResolveError::NoPlace => {
             fault("proposal_conflicted").with("n", 1).detail(error).into()
         }

@@ -1,20 +1,24 @@
 //! Making a proposal of a finished run. One waits for each model at most: a newer one takes the
 //! place of the older and inherits what was said about the same changes.
 
-use super::convert::{self, RunRecord, same_word};
+use super::convert::{self, Beside, Opened, RunRecord, same_word};
+use super::edits;
+use super::events::{self, Detail};
 use crate::models::loaded::to_json;
-use domain::delta::DeltaOp;
 use domain::document::Document;
 use domain::model::{Citation, RunWarning};
-use domain::proposal::{Decision, Granularity, ProposalOp, fold};
-use domain::{Instant, ModelId, OperationId, ProposalId};
-use serde_json::{Value, json};
-use std::collections::HashMap;
-use store::proposals::{
-    self as rows, Proposal, ProposalEvent, ProposalHead, ProposalOrigin, ProposalReason,
-    ProposalState,
+use domain::proposal::{
+    Decision, Granularity, Marker, ProposalOp, ProposalState as State, fingerprint, fold, rebase,
+    state_after_rebase,
 };
-use store::{BankKey, ModelKey, ProposalKey, WriteTx};
+use domain::{Instant, ModelId, OperationId, ProposalId};
+use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
+use store::operations::HeldReason;
+use store::proposals::{
+    self as rows, Proposal, ProposalHead, ProposalOrigin, ProposalReason, ProposalState,
+};
+use store::{BankKey, ModelKey, ProposalKey, ReadTx, WriteTx};
 
 /// Decided proposals kept for each model (mental-models 13.3).
 const KEPT: u32 = 50;
@@ -43,29 +47,42 @@ pub(crate) struct NewProposal {
     pub(crate) operation: Option<OperationId>,
 }
 
+/// What takes the place of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Successor {
+    /// A newer proposal.
+    Proposal(ProposalId),
+    /// A published version.
+    Version(u32),
+}
+
 /// Writes a proposal in the caller's transaction.
 pub(crate) fn propose(
     tx: &WriteTx<'_>,
     bank: BankKey,
-    new: NewProposal,
+    mut new: NewProposal,
     now: Instant,
 ) -> store::Result<()> {
-    let ops = inherit(tx, &new)?;
-    let spoken = ops.iter().any(|op| op.decision != Decision::Undecided || op.note.is_some());
-    supersede(tx, bank, new.model, Some(&new.id), now)?;
-    let state = if ops.iter().any(ProposalOp::is_unresolved) {
-        ProposalState::Conflicted
-    } else if spoken {
-        ProposalState::InReview
-    } else {
-        ProposalState::Open
-    };
+    let Inherited { ops, beside, spoken } = inherit(tx, bank, &mut new, now)?;
+    let replaced = supersede(tx, bank, new.model, &Successor::Proposal(new.id.clone()), now)?;
+    let state = if spoken { State::InReview } else { State::Open };
+    // A document that moved while the run was under way may leave operations without a place.
+    let state = same_word(&state_after_rebase(state, &ops)).unwrap_or(ProposalState::Open);
     let model = new.model;
     let row = row(new, state, now);
-    let stored: Vec<rows::ProposalOp> = ops.iter().map(|op| convert::write(op, None)).collect();
+    let stored: Vec<rows::ProposalOp> =
+        ops.iter().map(|op| convert::write(op, beside.get(&op.op_id))).collect();
     let key = rows::insert(tx, bank, &row, &stored)?;
     if spoken {
-        event(tx, key, "folded", json!({}), now)?;
+        let carried = ops.iter().filter(|op| op.decision != Decision::Undecided);
+        let detail = Detail {
+            op_ids: carried.map(|op| op.op_id.clone()).collect(),
+            other: replaced,
+            ..Detail::default()
+        };
+        events::note(tx, key, "folded", &detail, now)?;
+    } else {
+        release(tx, bank, model, now)?;
     }
     rows::trim(tx, model, KEPT)?;
     Ok(())
@@ -112,43 +129,126 @@ pub(crate) fn row(new: NewProposal, state: ProposalState, now: Instant) -> Propo
     }
 }
 
-/// The operations with what was said about the same changes in the proposal before: in the one that
-/// waits, or in one that was rejected.
-fn inherit(tx: &WriteTx<'_>, new: &NewProposal) -> store::Result<Vec<ProposalOp>> {
-    let Some(before) = rows::newest(tx, new.model)? else { return Ok(new.ops.clone()) };
-    if !before.state.is_waiting() && before.state != ProposalState::Rejected {
-        return Ok(new.ops.clone());
-    }
-    let old = convert::load(tx, before.key)?;
-    Ok(fold(&old, &new.ops))
+/// Operations with what was said about them before.
+struct Inherited {
+    ops: Vec<ProposalOp>,
+    beside: HashMap<String, Beside>,
+    spoken: bool,
 }
 
-/// Closes the proposal of a model that waits, if one does, because something took its place.
+/// The operations with what was said about the same changes in the proposal before: in the one that
+/// waits, or refused in one that has ended.
+fn inherit(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    new: &mut NewProposal,
+    now: Instant,
+) -> store::Result<Inherited> {
+    let mut inherited = Inherited { ops: new.ops.clone(), beside: HashMap::new(), spoken: false };
+    let Some(before) = rows::newest(tx, new.model)? else { return Ok(inherited) };
+    let waits = before.state.is_waiting();
+    let refused =
+        matches!(before.state, ProposalState::Rejected | ProposalState::PartiallyApproved);
+    if !waits && !refused {
+        return Ok(inherited);
+    }
+    let mut old = Opened::get(tx, bank, &before.id)?;
+    // Operations are recognised by what was proposed, whatever a person made of it.
+    let mut edits: HashMap<String, String> = HashMap::new();
+    for op in &mut old.ops {
+        let proposed = old.beside.get(&op.op_id).and_then(|beside| beside.proposed.as_ref());
+        if let Some(proposed) = proposed {
+            op.fingerprint = fingerprint(proposed);
+            edits.insert(op.fingerprint.clone(), super::view::new_text_or_blank(&op.op));
+        }
+    }
+    if !waits {
+        old.ops.retain(|op| op.decision == Decision::Rejected);
+    }
+    inherited.ops = fold(&old.ops, &new.ops);
+    if waits {
+        carry_edits(new, &edits, &mut inherited, now);
+    }
+    let said = |op: &ProposalOp| op.decision != Decision::Undecided || op.note.is_some();
+    inherited.spoken = inherited.ops.iter().any(said);
+    Ok(inherited)
+}
+
+/// Makes a person's edits of the same changes again. One that cannot be made leaves the operation
+/// undecided: the person sees the proposed text again.
+fn carry_edits(
+    new: &mut NewProposal,
+    edits: &HashMap<String, String>,
+    inherited: &mut Inherited,
+    now: Instant,
+) {
+    let wanted: Vec<(String, String)> = inherited
+        .ops
+        .iter()
+        .filter(|op| op.decision == Decision::Accepted)
+        .filter_map(|op| Some((op.op_id.clone(), edits.get(&op.fingerprint)?.clone())))
+        .collect();
+    for (op_id, text) in wanted {
+        let Some(at) = inherited.ops.iter().position(|op| op.op_id == op_id) else { continue };
+        let proposed = inherited.ops[at].op.clone();
+        match edits::with_text(&inherited.ops, at, &text, &new.base, &BTreeSet::new(), now) {
+            Ok(edited) => {
+                inherited.ops = edited.ops;
+                let beside = inherited.beside.entry(op_id).or_default();
+                beside.proposed = Some(proposed);
+            }
+            Err(error) => {
+                tracing::info!(%error, "an edit was not carried over");
+                inherited.ops[at].decision = Decision::Undecided;
+                inherited.ops[at].marker = Some(Marker::Reworded);
+            }
+        }
+    }
+    if !inherited.beside.is_empty() {
+        new.candidate = rebase(&inherited.ops, &new.base, &new.base, &BTreeSet::new()).candidate;
+        new.structured_output = None;
+    }
+}
+
+/// Closes the proposal of a model that waits, if one does, because something took its place; gives
+/// its id.
 pub(crate) fn supersede(
     tx: &WriteTx<'_>,
     bank: BankKey,
     model: ModelKey,
-    by: Option<&ProposalId>,
+    by: &Successor,
     now: Instant,
-) -> store::Result<()> {
-    let Some(mut waiting) = rows::waiting(tx, model)? else { return Ok(()) };
+) -> store::Result<Option<ProposalId>> {
+    let Some(mut waiting) = rows::waiting(tx, model)? else { return Ok(None) };
     let expected = waiting.head.state_seq;
     waiting.head.state = ProposalState::Superseded;
-    waiting.head.superseded_by = by.cloned();
     waiting.head.resolved_at = Some(now);
+    let mut detail = Detail::default();
+    match by {
+        Successor::Proposal(id) => {
+            waiting.head.superseded_by = Some(id.clone());
+            detail.other = Some(id.clone());
+        }
+        Successor::Version(version) => detail.version = Some(*version),
+    }
     rows::save(tx, bank, &waiting, expected)?;
-    event(tx, waiting.head.key, "superseded", json!({ "by": by.map(ProposalId::as_str) }), now)
+    events::note(tx, waiting.head.key, "superseded", &detail, now)?;
+    if matches!(by, Successor::Version(_)) {
+        release(tx, bank, model, now)?;
+    }
+    Ok(Some(waiting.head.id))
 }
 
-/// Notes what happened to a proposal.
-pub(crate) fn event(
+/// Lets go the refreshes that waited for a person.
+pub(super) fn release(
     tx: &WriteTx<'_>,
-    key: ProposalKey,
-    kind: &str,
-    detail: Value,
+    bank: BankKey,
+    model: ModelKey,
     now: Instant,
 ) -> store::Result<()> {
-    rows::add_event(tx, key, &ProposalEvent { at: now, kind: kind.to_owned(), detail })
+    let id = store::models::by_key(tx, model)?.head.id;
+    store::operations::release(tx, bank, HeldReason::ReviewInProgress, Some(&id), now)?;
+    Ok(())
 }
 
 /// Writes all operations of a proposal anew.
@@ -156,10 +256,10 @@ pub(crate) fn put_ops(
     tx: &WriteTx<'_>,
     key: ProposalKey,
     ops: &[ProposalOp],
-    proposed: &HashMap<String, DeltaOp>,
+    beside: &HashMap<String, Beside>,
 ) -> store::Result<()> {
     for op in ops {
-        rows::put_op(tx, key, &convert::write(op, proposed.get(&op.op_id)))?;
+        rows::put_op(tx, key, &convert::write(op, beside.get(&op.op_id)))?;
     }
     Ok(())
 }

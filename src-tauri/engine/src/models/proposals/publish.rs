@@ -2,7 +2,9 @@
 //! transaction that writes it.
 
 use super::convert::Opened;
-use super::decide::{check, close, declined, not_settled, read_to};
+use super::decide::{check, close, declined, event, not_settled, pending};
+use super::events::{self, Detail};
+use super::rebase::{draft_fits, draft_of};
 use super::view::is_unsupported;
 use crate::models::history::doc_diff;
 use crate::models::lifecycle;
@@ -12,13 +14,13 @@ use crate::models::publish::{
 };
 use crate::models::published;
 use crate::report::fault;
-use crate::view::proposal::{ApproveInput, Preview, PreviewOf, Published};
+use crate::view::proposal::{ApproveInput, ApproveWhat, Preview, PreviewOf, Published, Turn};
 use crate::{Engine, Result};
 use domain::diff::{OpEffect, diff_documents};
 use domain::document::Document;
 use domain::model::{CarryOver, CarryOverWhy, Citation, PublishedEvidence, after_approval};
 use domain::proposal::{
-    Decision, DraftOutcome, Pending, ProposalOp, Selected, Settlement, Verdict, apply_selection,
+    Decision, DraftOutcome, ProposalOp, Selected, Settlement, Verdict, apply_selection,
     decide_draft, settle,
 };
 use domain::provenance::{Provenance, Step};
@@ -27,7 +29,7 @@ use domain::{BankId, Instant, Json, ProposalId};
 use std::collections::{BTreeSet, HashSet};
 use store::proposals::ProposalOrigin;
 use store::versions::{Actor, VersionCause};
-use store::{BankKey, EmbedderKey, WriteTx};
+use store::{BankKey, EmbedderKey, ReadTx, WriteTx};
 use tokio_util::sync::CancellationToken;
 
 /// Share of the lines whose removal must be confirmed (mental-models 8.7).
@@ -62,13 +64,38 @@ fn accepted(opened: &Opened) -> BTreeSet<u32> {
     indexes(live.filter(|op| op.decision == Decision::Accepted))
 }
 
+fn everything(opened: &Opened) -> BTreeSet<u32> {
+    indexes(opened.ops.iter().filter(|op| op.is_live()))
+}
+
 /// What a document of the proposal would be, with what approval must confirm.
 pub(super) fn preview(opened: &Opened, of: PreviewOf) -> Preview {
-    let chosen = match of {
-        PreviewOf::Accepted => accepted(opened),
-        PreviewOf::Everything => indexes(opened.ops.iter().filter(|op| op.is_live())),
-    };
-    let result = outcome(opened, &chosen, None);
+    match of {
+        PreviewOf::Accepted => shown(opened, &outcome(opened, &accepted(opened), None), false),
+        PreviewOf::Everything => shown(opened, &outcome(opened, &everything(opened), None), false),
+        PreviewOf::Draft => match draft_of(opened) {
+            Some(draft) => {
+                let text = draft.render();
+                let result = outcome(opened, &BTreeSet::new(), Some(&text));
+                shown(opened, &result, !draft_fits(opened))
+            }
+            None => preview(opened, PreviewOf::Accepted),
+        },
+    }
+}
+
+/// What a text of the person's own would come to; nothing is stored.
+pub(super) fn preview_draft(opened: &Opened, text: &str) -> Preview {
+    shown(opened, &outcome(opened, &BTreeSet::new(), Some(text)), false)
+}
+
+/// What a selection, closed over what it requires, would come to; nothing is stored.
+pub(super) fn preview_selection(opened: &Opened, op_ids: &[String]) -> Preview {
+    let chosen = indexes(opened.ops.iter().filter(|op| op_ids.contains(&op.op_id)));
+    shown(opened, &outcome(opened, &chosen, None), false)
+}
+
+fn shown(opened: &Opened, result: &Outcomes, outdated: bool) -> Preview {
     let effects = OpEffect::of_selection(&opened.ops, &result.selected.ops);
     let diff = diff_documents(&opened.base, &result.document, &effects);
     let op_id =
@@ -78,13 +105,14 @@ pub(super) fn preview(opened: &Opened, of: PreviewOf) -> Preview {
         diff: doc_diff(diff, &op_id),
         document_tokens: tokens(&content),
         max_tokens: opened.model.row.head.max_tokens,
-        confirm: to_confirm(opened, &result),
+        confirm: to_confirm(opened, result, outdated),
+        op_ids: result.selected.ops.iter().filter_map(|done| op_id(done.index)).collect(),
         content,
     }
 }
 
 /// Warnings that a person must have read before the approval.
-fn to_confirm(opened: &Opened, result: &Outcomes) -> Vec<String> {
+fn to_confirm(opened: &Opened, result: &Outcomes, outdated: bool) -> Vec<String> {
     let taken: HashSet<u32> = result.selected.ops.iter().map(|op| op.index).collect();
     let ops = || opened.ops.iter().filter(|op| taken.contains(&op.index));
     let (before, after) = (opened.base.render(), result.document.render());
@@ -93,11 +121,12 @@ fn to_confirm(opened: &Opened, result: &Outcomes) -> Vec<String> {
         ("human_touch", ops().any(|op| op.human_touch)),
         (
             "unsupported_claim",
-            ops().any(|op| is_unsupported(op) && !opened.proposed.contains_key(&op.op_id)),
+            ops().any(|op| is_unsupported(op) && opened.proposed(&op.op_id).is_none()),
         ),
         ("empty_result", after.trim().is_empty() && !before.trim().is_empty()),
         ("query_changed", opened.query_changed()),
         ("scope_changed", opened.scope_changed()),
+        ("draft_outdated", outdated),
     ];
     holds.into_iter().filter(|(_, holds)| *holds).map(|(word, _)| word.to_owned()).collect()
 }
@@ -117,58 +146,87 @@ pub(super) async fn approve(
     bank: &BankId,
     id: &ProposalId,
     input: ApproveInput,
-    state_seq: u32,
+    turn: Turn,
 ) -> Result<Published> {
-    let ready = prepare(engine, bank, id, &input, state_seq).await?;
-    let (in_bank, now, note) = (bank.clone(), engine.now(), input.note);
-    let model_id = ready.opened.model.row.head.id.clone();
-    let version = engine
+    let (opened, before) = match open(engine, bank, id, &turn).await? {
+        Begun::Answered(published) => return Ok(published),
+        Begun::Open(opened, before) => (*opened, before),
+    };
+    check(&opened, &turn)?;
+    let ready = prepare(engine, opened, &before, &input).await?;
+    let (in_bank, now) = (bank.clone(), engine.now());
+    let done = engine
         .store()
         .write_as("approve_proposal", move |tx| {
             let key = store::banks::key(tx, &in_bank)?;
-            write(tx, key, ready, note, now)
+            // The same request may have been carried out while this one was made ready.
+            if let Some(done) = answered(tx, &ready.opened, &turn)? {
+                return Ok(done);
+            }
+            write(tx, key, ready, input.note, turn.request_id, now)
         })
         .await?;
-    published::after_commit(engine, bank, &model_id, None).await;
+    published::after_commit(engine, bank, &done.model_id, None).await;
     crate::ops::wake(engine);
-    Ok(Published { model_id, version })
+    Ok(done)
 }
 
+/// An approval at its beginning.
+enum Begun {
+    /// It was carried out before.
+    Answered(Published),
+    Open(Box<Opened>, Provenance),
+}
+
+async fn open(engine: &Engine, bank: &BankId, id: &ProposalId, turn: &Turn) -> Result<Begun> {
+    let (bank, id, turn) = (bank.clone(), id.clone(), turn.clone());
+    engine
+        .store()
+        .read_as(move |tx| {
+            let key = store::banks::key(tx, &bank)?;
+            let opened = Opened::get(tx, key, &id)?;
+            if let Some(done) = answered(tx, &opened, &turn)? {
+                return Ok(Begun::Answered(done));
+            }
+            let before = load_provenance(tx, opened.row.head.model)?;
+            Ok(Begun::Open(Box::new(opened), before))
+        })
+        .await
+}
+
+/// What the same request led to before.
+fn answered(tx: &ReadTx<'_>, opened: &Opened, turn: &Turn) -> Result<Option<Published>> {
+    let done = events::answered(tx, opened.row.head.key, turn, "approved")?;
+    Ok(done.map(|detail| Published {
+        model_id: opened.model.row.head.id.clone(),
+        version: detail.version.unwrap_or_default(),
+        without_structured_output: detail.without_structured_output,
+    }))
+}
+
+/// Works out everything that asks a language model or an embedder, outside any transaction.
 async fn prepare(
     engine: &Engine,
-    bank: &BankId,
-    id: &ProposalId,
+    opened: Opened,
+    before: &Provenance,
     input: &ApproveInput,
-    state_seq: u32,
 ) -> Result<Ready> {
-    let wanted = id.clone();
-    let (opened, before) = crate::handle::read_bank(engine, bank, move |tx, key| {
-        let opened = Opened::get(tx, key, &wanted)?;
-        let before = load_provenance(tx, opened.row.head.model)?;
-        Ok((opened, before))
-    })
-    .await?;
-    check(&opened, state_seq)?;
-    let result = outcome(&opened, &accepted(&opened), input.draft.as_deref());
-    let verdict = match &result.draft {
-        Some(draft) => Verdict::ApproveDraft { accepted: draft.accepted.clone() },
-        None if opened.is_whole() => Verdict::ApproveAll,
-        None => Verdict::ApproveSelected,
+    let (result, outdated) = wanted(&opened, input);
+    let verdict = match (&result.draft, input.what) {
+        (Some(draft), _) => Verdict::ApproveDraft { accepted: draft.accepted.clone() },
+        (None, ApproveWhat::All) => Verdict::ApproveAll,
+        (None, _) if opened.is_whole() => Verdict::ApproveAll,
+        (None, _) => Verdict::ApproveSelected,
     };
     let facts: Vec<String> = opened.facts.iter().map(|fact| fact.id.clone()).collect();
-    let pending = Pending {
-        state: opened.state(),
-        granularity: opened.granularity(),
-        ops: &opened.ops,
-        facts_used: &facts,
-    };
-    let settlement = settle(&pending, &verdict).map_err(not_settled)?;
-    let warnings = to_confirm(&opened, &result);
-    if !warnings.is_empty() && !input.confirmed {
-        return Err(fault("confirmation_required").with("warnings", warnings.join(", ")).into());
+    let settlement = settle(&pending(&opened, &facts), &verdict).map_err(not_settled)?;
+    let mut unread = to_confirm(&opened, &result, outdated);
+    unread.retain(|warning| !input.confirm.contains(warning));
+    if !unread.is_empty() {
+        return Err(fault("confirmation_required").with("warnings", unread.join(", ")).into());
     }
     let version = opened.row.head.base_version + 1;
-    let provenance = provenance(&opened, &before, &result, version);
+    let provenance = provenance(&opened, before, &result, version);
     let mut evidence = evidence(&opened, &settlement, &provenance, &result.document);
     let content = result.document.render();
     let name = opened.model.row.head.name.clone();
@@ -180,6 +238,24 @@ async fn prepare(
     Ok(Ready { opened, settlement, document: result.document, provenance, evidence, vector })
 }
 
+/// The document that is asked for, and whether it is a draft over an older document.
+fn wanted(opened: &Opened, input: &ApproveInput) -> (Outcomes, bool) {
+    let nothing = BTreeSet::new();
+    if let Some(text) = &input.draft {
+        return (outcome(opened, &nothing, Some(text)), false);
+    }
+    match (input.what, draft_of(opened)) {
+        (ApproveWhat::Draft, Some(draft)) => {
+            let outdated = !draft_fits(opened);
+            (outcome(opened, &nothing, Some(&draft.render())), outdated)
+        }
+        (ApproveWhat::All, _) => (outcome(opened, &everything(opened), None), false),
+        (ApproveWhat::Decided | ApproveWhat::Draft, _) => {
+            (outcome(opened, &accepted(opened), None), false)
+        }
+    }
+}
+
 /// The structured view of the text that is published: as extracted with the candidate, anew when
 /// the text became another one.
 async fn structured(
@@ -189,7 +265,9 @@ async fn structured(
     input: &ApproveInput,
 ) -> Result<Option<Json>> {
     let Some(schema) = &opened.model.trigger.response_schema else { return Ok(None) };
-    if content == opened.row.candidate_content
+    let same_schema = opened.schema_then().as_ref() == Some(&schema.0);
+    if same_schema
+        && content == opened.row.candidate_content
         && let Some(value) = &opened.row.structured_output
     {
         return Ok(Some(Json(value.clone())));
@@ -228,7 +306,7 @@ fn provenance(opened: &Opened, before: &Provenance, result: &Outcomes, version: 
     let mut by_person: Vec<String> =
         result.draft.as_ref().map(|draft| draft.person_blocks.clone()).unwrap_or_default();
     for step in &steps {
-        if opened.proposed.contains_key(&step.op.op_id) || is_from_file(opened) {
+        if opened.is_file() || opened.proposed(&step.op.op_id).is_some() {
             by_person.extend(step.trace.writes.iter().map(|write| write.block_id.clone()));
         }
     }
@@ -257,11 +335,15 @@ fn evidence(
     provenance: &Provenance,
     document: &Document,
 ) -> PublishedEvidence {
-    let merged: Vec<Citation> =
+    let mut merged: Vec<Citation> =
         settlement.merged.iter().filter_map(|id| opened.fact(id).cloned()).collect();
+    merged.extend(opened.run.directives.iter().cloned());
     let published = opened.model.evidence.as_ref().map(|evidence| evidence.based_on.clone());
     let published = published.unwrap_or_default();
-    let mut without: HashSet<String> = opened.run.retracted.iter().cloned().collect();
+    // What was taken back and put off stays cited, so that it comes up again.
+    let put_off = |id: &&String| settlement.carry_over.contains(id);
+    let retracted = opened.run.retracted.iter().filter(|id| !put_off(id));
+    let mut without: HashSet<String> = retracted.cloned().collect();
     let surviving = provenance.facts();
     if opened.row.head.origin == ProposalOrigin::Full {
         let gone = memory_citations(&published).filter(|cited| !surviving.contains(&cited.id));
@@ -280,7 +362,7 @@ fn evidence(
         based_on = merge_evidence(&missing, &based_on, &HashSet::new());
     }
     let max_tokens = opened.model.row.head.max_tokens;
-    if is_from_file(opened) {
+    if opened.is_file() {
         // A person wrote it: what the document is known to rest on does not change by that.
         let before = evidence_of(&opened.model.row, document);
         return PublishedEvidence { document_tokens: tokens(&document.render()), ..before };
@@ -295,40 +377,20 @@ fn evidence(
     }
 }
 
-/// Whether the proposal offers a text that was written into the published file.
-pub(super) fn is_from_file(opened: &Opened) -> bool {
-    opened.row.head.origin == ProposalOrigin::File
-}
-
 fn write(
     tx: &WriteTx<'_>,
     bank: BankKey,
     ready: Ready,
     note: Option<String>,
+    request_id: Option<String>,
     now: Instant,
-) -> Result<u32> {
+) -> Result<Published> {
     let Ready { mut opened, settlement, document, provenance, evidence, vector } = ready;
     // Read again inside the transaction: clocks and guidance may have moved meanwhile, which the
     // version does not tell.
     let mut model = Loaded::of(store::models::by_key(tx, opened.row.head.model)?);
+    settle_model(tx, bank, &mut model, &opened, &settlement, now)?;
     let head = &opened.row.head;
-    let event =
-        settlement.clock.event(read_to(tx, bank, &opened)?, &head.source_query, head.cutoff_seq);
-    let from_file = is_from_file(&opened);
-    if let Some(event) = if from_file { Some(ClockEvent::Edited) } else { event } {
-        let moved = clocks(&model.row.head).after(event, now);
-        set_clocks(&mut model.row.head, moved);
-    }
-    if head.origin == ProposalOrigin::Full {
-        model.row.head.last_full_refreshed_at = Some(now);
-    }
-    if !from_file {
-        model.row.carry_over =
-            to_json(&carried(&model.carry_over, &opened, &settlement, model.row.head.version));
-        let seen = opened.run.started_at.unwrap_or(head.created_at);
-        let guidance = after_approval(&model.guidance, seen);
-        model.row.guidance = to_json(&declined(tx, bank, &guidance, &settlement.declined, now)?);
-    }
     let accepted: Vec<String> = opened
         .ops
         .iter()
@@ -337,9 +399,24 @@ fn write(
         .collect();
     let expected = head.base_version;
     let (id, operation) = (head.id.clone(), head.operation.clone());
+    let asked = model.trigger.response_schema.is_some();
+    let published = Published {
+        model_id: model.row.head.id.clone(),
+        version: expected + 1,
+        without_structured_output: asked && evidence.structured_output.is_none(),
+    };
+    let note = note.filter(|note| !note.trim().is_empty());
+    let detail = Detail {
+        request_id,
+        op_ids: accepted.clone(),
+        note: note.clone(),
+        version: Some(published.version),
+        without_structured_output: published.without_structured_output,
+        ..Detail::default()
+    };
     let trace = model.trigger.keep_trace.then(|| opened.row.trace.clone());
     let settings = model.settings();
-    close(tx, bank, &mut opened, &settlement, note.clone(), "approved", now)?;
+    close(tx, bank, &mut opened, &settlement, "approved", &detail, now)?;
     let state = NewState {
         document,
         evidence,
@@ -349,26 +426,65 @@ fn write(
         operation,
         proposal: Some(id),
         accepted_op_ids: Some(accepted),
-        note: note.filter(|note| !note.trim().is_empty()),
+        note,
         trace,
         settings,
         restored: Vec::new(),
         vector: Some(vector),
     };
-    Ok(publish(tx, bank, model.row, state, expected, now)?)
+    publish(tx, bank, model.row, state, expected, now)?;
+    Ok(published)
 }
 
-/// Facts to offer again: what the run left over, and what a person put off.
+/// What the approval does to the model beside its text: clocks, facts to offer again, guidance.
+fn settle_model(
+    tx: &WriteTx<'_>,
+    bank: BankKey,
+    model: &mut Loaded,
+    opened: &Opened,
+    settlement: &Settlement,
+    now: Instant,
+) -> store::Result<()> {
+    if opened.is_file() {
+        // A person's own text: no memories were read for it.
+        let moved = clocks(&model.row.head).after(ClockEvent::Edited, now);
+        set_clocks(&mut model.row.head, moved);
+        return Ok(());
+    }
+    if let Some(event) = event(tx, bank, opened, settlement.clock)? {
+        let moved = clocks(&model.row.head).after(event, now);
+        set_clocks(&mut model.row.head, moved);
+    }
+    let head = &opened.row.head;
+    if head.origin == ProposalOrigin::Full {
+        model.row.head.last_full_refreshed_at = Some(now);
+    }
+    let version = model.row.head.version;
+    model.row.carry_over = to_json(&carried(&model.carry_over, opened, settlement, version));
+    let seen = opened.run.started_at.unwrap_or(head.created_at);
+    let guidance = after_approval(&model.guidance, seen);
+    model.row.guidance = to_json(&declined(tx, bank, &guidance, &settlement.declined, now)?);
+    Ok(())
+}
+
+/// Facts to offer again: what the run left over, what waited before and the run did not use, and
+/// what a person put off. What was accepted or declined is dealt with.
 fn carried(
     before: &[CarryOver],
     opened: &Opened,
     settlement: &Settlement,
     version: u32,
 ) -> Vec<CarryOver> {
-    let merged: HashSet<&String> = settlement.merged.iter().collect();
-    let left = if opened.run.carry_over.is_empty() { before } else { &opened.run.carry_over };
-    let mut list: Vec<CarryOver> =
-        left.iter().filter(|entry| !merged.contains(&entry.fact_id)).cloned().collect();
+    let declined = settlement.declined.iter().flat_map(|change| &change.fact_ids);
+    let settled: HashSet<&String> = settlement.merged.iter().chain(declined).collect();
+    let mut list: Vec<CarryOver> = opened.run.carry_over.clone();
+    for entry in before {
+        let known = list.iter().any(|other| other.fact_id == entry.fact_id);
+        if !known && opened.fact(&entry.fact_id).is_none() {
+            list.push(entry.clone());
+        }
+    }
+    list.retain(|entry| !settled.contains(&entry.fact_id));
     for fact in &settlement.carry_over {
         if !list.iter().any(|entry| entry.fact_id == *fact) {
             list.push(CarryOver {

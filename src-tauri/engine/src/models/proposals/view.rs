@@ -2,20 +2,21 @@
 //! what hangs on it.
 
 use super::convert::{Opened, same_word};
-use super::order;
-use crate::models::history::words;
+use super::rebase::{draft_fits, is_moved, made_on};
+use super::{events, order};
 use crate::models::loaded::{from_json, search_scope};
 use crate::models::show::{NEWER_CAP, evidence_items, json, warning};
-use crate::view::model::{DecisionCounts, EvidenceItem, RunWarning};
+use crate::view::model::{DecisionCounts, EvidenceItem, OpenProposal, RunWarning};
 use crate::view::proposal::{
-    ClaimView, ConflictView, OpDecision, OpHint, OpView, ProposalRow, ProposalState, ProposalView,
+    ClaimView, ConflictView, DraftView, OpHint, OpView, ProposalRow, ProposalView,
 };
 use domain::ProposalId;
 use domain::delta::{DeltaOp, OpStatus};
 use domain::diff::word_diff;
 use domain::document::{Block, Document};
 use domain::model::{self, Citation};
-use domain::proposal::{Decision, EvidenceRole, ProposalOp};
+use domain::proposal::{Conflict, Decision, EvidenceRole, ProposalOp, can_be_taken};
+use domain::provenance::PERSON;
 use std::collections::HashMap;
 use store::{BankKey, ReadTx, proposals as rows};
 
@@ -55,10 +56,11 @@ pub(in crate::models) fn of(
     banner(waits && row.newer > 0, "newer_memories");
     let head = &opened.row.head;
     let warnings: Vec<model::RunWarning> = from_json(&opened.row.warnings).unwrap_or_default();
-    let read_to = match head.watermark_seq {
-        Some(seq) => store::freshness::time_of_seq(tx, bank, seq)?,
-        None => None,
+    let time_of = |seq: Option<i64>| match seq {
+        Some(seq) => store::freshness::time_of_seq(tx, bank, seq),
+        None => Ok(None),
     };
+    let (read_from, read_to) = (time_of(opened.run.after_seq)?, time_of(head.watermark_seq)?);
     let published = store::versions::list(tx, head.model, None, u32::MAX)?
         .into_iter()
         .find(|version| version.proposal.as_ref() == Some(&head.id))
@@ -73,14 +75,45 @@ pub(in crate::models) fn of(
         base: opened.base.clone(),
         warnings: warnings.into_iter().map(warning).collect::<Vec<RunWarning>>(),
         banners,
+        read_from,
         read_to,
-        trace: (!opened.row.trace.is_null()).then(|| json(opened.row.trace.clone())),
+        usage: some_json(&opened.row.usage),
+        structured_output: opened.row.structured_output.clone().map(json),
+        draft: opened
+            .row
+            .edited_content
+            .clone()
+            .map(|content| DraftView { content, fits: draft_fits(opened) }),
+        events: events::of(tx, opened)?,
+        supersedes: supersedes(tx, opened)?,
+        trace: some_json(&opened.row.trace),
         operation: head.operation.clone(),
         superseded_by: head.superseded_by.clone(),
         published_version: published,
         resolution_note: head.resolution_note.clone(),
+        resolved_at: head.resolved_at,
+        disposition: head.disposition.as_ref().and_then(same_word),
         row,
     })
+}
+
+fn some_json(value: &serde_json::Value) -> Option<domain::Json> {
+    (!value.is_null()).then(|| json(value.clone()))
+}
+
+/// The proposals whose place this one took, newest first.
+fn supersedes(tx: &ReadTx<'_>, opened: &Opened) -> store::Result<Vec<OpenProposal>> {
+    let all = rows::of_model(tx, opened.row.head.model)?;
+    let by = Some(&opened.row.head.id);
+    let older: Vec<_> = all.iter().filter(|head| head.superseded_by.as_ref() == by).collect();
+    let keys: Vec<_> = older.iter().map(|head| head.key).collect();
+    let counts = store::reviews::decidable(tx, &keys)?;
+    Ok(older
+        .into_iter()
+        .map(|head| {
+            crate::models::history::open(head, &counts.get(&head.key).copied().unwrap_or_default())
+        })
+        .collect())
 }
 
 fn row(tx: &ReadTx<'_>, bank: BankKey, opened: &Opened) -> store::Result<ProposalRow> {
@@ -106,7 +139,7 @@ fn row(tx: &ReadTx<'_>, bank: BankKey, opened: &Opened) -> store::Result<Proposa
         number: head.number,
         model_id: head.model_id.clone(),
         model_name: opened.model.row.head.name.clone(),
-        state: same_word(&head.state).unwrap_or(ProposalState::Superseded),
+        state: opened.state(),
         reason: head.reason.word().to_owned(),
         origin: head.origin.word().to_owned(),
         triggered_by: opened.run.triggered_by.clone(),
@@ -143,7 +176,7 @@ fn items(
     let known: HashMap<&str, &Citation> = known.map(|fact| (fact.id.as_str(), fact)).collect();
     for beside in opened.ops.iter().flat_map(|op| &op.evidence) {
         // The word of a person is no memory that could be shown.
-        if beside.fact_id == domain::provenance::PERSON {
+        if beside.fact_id == PERSON {
             continue;
         }
         if cited.iter().any(|fact| fact.id == beside.fact_id) {
@@ -188,7 +221,7 @@ struct Shown<'a> {
 impl Shown<'_> {
     fn op(&self, op: &ProposalOp) -> OpView {
         let opened = self.opened;
-        let proposed = opened.proposed.get(&op.op_id);
+        let proposed = opened.proposed(&op.op_id);
         let old_text = old_text(&op.op, &opened.base);
         let new_text = new_text(&op.op);
         let both = old_text.as_ref().zip(new_text.as_ref());
@@ -203,13 +236,13 @@ impl Shown<'_> {
             heading: section.as_ref().map(|(_, heading)| heading.clone()),
             section_id: section.map(|(id, _)| id),
             block_id: block_of(op),
-            words: both.map(|(old, new)| words(word_diff(old, new))).unwrap_or_default(),
+            words: both.map(|(old, new)| word_diff(old, new)).unwrap_or_default(),
             old_text,
             new_text,
             proposed_text: proposed.map(new_text_or_blank),
             before,
             after,
-            decision: decision(op.decision),
+            decision: op.decision,
             note: op.note.clone(),
             requires: self.ids(&op.requires),
             required_by: self.required_by(op),
@@ -226,7 +259,7 @@ impl Shown<'_> {
                 })
                 .collect(),
             human_touch: op.human_touch,
-            unsupported: is_unsupported(op),
+            unsupported: !opened.is_file() && op.is_decidable() && op.cited_facts().is_empty(),
             oversized: super::super::publish::tokens(&op.op.text())
                 > opened.model.row.head.max_tokens,
             marker: op.marker.as_ref().map(crate::models::show::word_of),
@@ -234,23 +267,29 @@ impl Shown<'_> {
         }
     }
 
-    fn conflict(&self, op: &ProposalOp, why: domain::proposal::Conflict) -> ConflictView {
-        // After a rebase the base is the document as it is now; what stood there before is known by
-        // the published version that the run began with, which the candidate no longer shows.
-        let now = old_text(&op.op, &self.opened.base);
+    fn conflict(&self, op: &ProposalOp, why: Conflict) -> ConflictView {
+        let opened = self.opened;
+        let was = opened.beside.get(&op.op_id).and_then(|beside| beside.was.clone());
+        let base = if why == Conflict::EvidenceWithdrawn { self.withdrawn_texts(op) } else { was };
+        let elsewhere = block_of(op).filter(|_| is_moved(op));
+        let elsewhere = elsewhere.or_else(|| anchor_of(op).filter(|_| is_moved(op)));
+        let moved_to = elsewhere
+            .and_then(|id| opened.base.block(&id).map(|(section, _)| section.heading.clone()));
         ConflictView {
             kind: why.word().to_owned(),
-            base: self.recorded_text(op),
-            current: now,
+            base,
+            current: old_text(&op.op, &opened.base),
             proposed: new_text(&op.op),
+            moved_to,
+            can_take: can_be_taken(op, &made_on(opened), &opened.base),
         }
     }
 
-    /// The old text by its recorded sources: what the facts behind it said.
-    fn recorded_text(&self, op: &ProposalOp) -> Option<String> {
-        let old = op.evidence.iter().filter(|fact| fact.role == EvidenceRole::OldSource);
+    /// What the facts said that an operation rested on.
+    fn withdrawn_texts(&self, op: &ProposalOp) -> Option<String> {
+        let cited = op.evidence.iter().filter(|fact| fact.role == EvidenceRole::Cited);
         let texts: Vec<&str> =
-            old.map(|fact| fact.text.as_str()).filter(|text| !text.is_empty()).collect();
+            cited.map(|fact| fact.text.as_str()).filter(|text| !text.is_empty()).collect();
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
@@ -328,7 +367,7 @@ impl Shown<'_> {
     }
 }
 
-/// Whether nothing bears an operation out.
+/// Whether an operation makes the document say something that no fact bears out.
 pub(super) fn is_unsupported(op: &ProposalOp) -> bool {
     op.is_decidable() && op.cited_facts().is_empty() && says_something(&op.op)
 }
@@ -350,12 +389,11 @@ fn status(status: OpStatus) -> &'static str {
     }
 }
 
-fn decision(decision: Decision) -> OpDecision {
-    match decision {
-        Decision::Undecided => OpDecision::Undecided,
-        Decision::Accepted => OpDecision::Accepted,
-        Decision::Rejected => OpDecision::Rejected,
-        Decision::Deferred => OpDecision::Deferred,
+/// The block that an insertion goes behind.
+fn anchor_of(op: &ProposalOp) -> Option<String> {
+    match &op.op {
+        DeltaOp::InsertBlock { after_block_id, .. } => after_block_id.clone(),
+        _ => None,
     }
 }
 
@@ -375,7 +413,7 @@ fn block_of(op: &ProposalOp) -> Option<String> {
 }
 
 /// The text that goes.
-fn old_text(op: &DeltaOp, base: &Document) -> Option<String> {
+pub(super) fn old_text(op: &DeltaOp, base: &Document) -> Option<String> {
     match op {
         DeltaOp::ReplaceBlock { block_id, .. } | DeltaOp::RemoveBlock { block_id, .. } => {
             base.block(block_id).map(|(_, block)| block.text.clone())
@@ -396,7 +434,7 @@ fn old_text(op: &DeltaOp, base: &Document) -> Option<String> {
 }
 
 /// The text that comes.
-fn new_text(op: &DeltaOp) -> Option<String> {
+pub(super) fn new_text(op: &DeltaOp) -> Option<String> {
     match op {
         DeltaOp::RemoveBlock { .. } | DeltaOp::RemoveSection { .. } => None,
         DeltaOp::AddSection { blocks, .. } => Some(blocks.join("\n\n")),
@@ -408,6 +446,6 @@ fn new_text(op: &DeltaOp) -> Option<String> {
     }
 }
 
-fn new_text_or_blank(op: &DeltaOp) -> String {
+pub(super) fn new_text_or_blank(op: &DeltaOp) -> String {
     new_text(op).unwrap_or_default()
 }

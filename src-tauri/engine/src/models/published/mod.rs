@@ -441,7 +441,8 @@ async fn note(engine: &Engine, bank: &BankId, job: Job, looked: Looked) -> Resul
         if let Some(outside) = &outside {
             outside::offer(tx, bank, key, proposal, outside, now)?;
         } else if back {
-            super::proposals::supersede_waiting(tx, bank, key, None, now)?;
+            let ours = super::proposals::Successor::Version(job.model.row.head.version);
+            super::proposals::supersede(tx, bank, key, &ours, now)?;
         }
         view(tx, key)
     })

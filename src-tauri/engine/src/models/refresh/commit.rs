@@ -11,6 +11,7 @@ use super::trace;
 use crate::models::lifecycle;
 use crate::models::loaded::{Loaded, clocks, set_clocks, to_json};
 use crate::models::locks;
+use crate::models::proposals::is_in_review;
 use crate::models::publish::{NewState, evidence_of, publish, rewrite_evidence};
 use crate::models::published;
 use crate::ops::{Handled, Running};
@@ -117,6 +118,11 @@ impl Finish {
                 ending.outcome = Outcome::ProposalCreated;
                 ending.proposal = Some(self.proposal.clone());
                 let reason = ProposalReason::DocumentChanged;
+                self.propose(tx, bank, &fresh, reason, carried, &ending)?;
+            } else if is_in_review(tx, fresh.key())? {
+                ending.outcome = Outcome::ProposalCreated;
+                ending.proposal = Some(self.proposal.clone());
+                let reason = ProposalReason::ReviewManual;
                 self.propose(tx, bank, &fresh, reason, carried, &ending)?;
             } else {
                 let head = &fresh.row.head;

@@ -199,7 +199,7 @@ impl Told {
         row.head.model_id = finish.plan.model.row.head.id.clone();
         let model = finish.plan.model.clone();
         let opened =
-            Opened { row, ops, proposed: Default::default(), model, base, candidate, facts, run };
+            Opened { row, ops, beside: Default::default(), model, base, candidate, facts, run };
         proposal_view::of(tx, bank, &opened)
     }
 

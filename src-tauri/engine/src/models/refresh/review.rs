@@ -204,6 +204,7 @@ impl Finish {
             carry_over: carried,
             retracted: self.drafted.handled.clone(),
             reflected: self.drafted.reflected.clone(),
+            directives: self.drafted.directives.clone(),
             started_at: Some(self.plan.started_at),
         }
     }
