@@ -75,6 +75,10 @@ export const commands = {
 	deleteModel: (bank: BankId, id: ModelId) => __TAURI_INVOKE<null>("delete_model", { bank, id }),
 	/**  Queues a refresh. */
 	refreshModel: (bank: BankId, id: ModelId, full: boolean) => __TAURI_INVOKE<Submitted>("refresh_model", { bank, id, full }),
+	/**  Queues a refresh while a proposal of the model is in review. */
+	refreshInReview: (bank: BankId, id: ModelId, full: boolean, during: DuringReview) => __TAURI_INVOKE<Submitted>("refresh_in_review", { bank, id, full, during }),
+	/**  Takes back what reviewers told the refreshes, or makes a note stand. */
+	changeGuidance: (bank: BankId, id: ModelId, place: number, at: string, change: GuidanceChange) => __TAURI_INVOKE<ModelDetail>("change_guidance", { bank, id, place, at, change }),
 	/**  Stores a person's text as a new version. */
 	editModel: (bank: BankId, id: ModelId, content: string, expectedVersion: number) => __TAURI_INVOKE<ModelDetail>("edit_model", { bank, id, content, expectedVersion }),
 	/**  Empties the document; the last text stays in the history. */
@@ -151,18 +155,26 @@ export const commands = {
 	getProposal: (bank: BankId, id: ProposalId) => __TAURI_INVOKE<ProposalView>("get_proposal", { bank, id }),
 	/**  Exactly what would be published. */
 	previewProposal: (bank: BankId, id: ProposalId, of: PreviewOf) => __TAURI_INVOKE<Preview>("preview_proposal", { bank, id, of }),
+	/**  What a text of the person's own would come to; nothing is saved. */
+	previewDraft: (bank: BankId, id: ProposalId, text: string) => __TAURI_INVOKE<Preview>("preview_draft", { bank, id, text }),
 	/**  Saves decisions; what they need follows by itself. */
-	decideOps: (bank: BankId, id: ProposalId, input: DecideOps, stateSeq: number) => __TAURI_INVOKE<ProposalView>("decide_ops", { bank, id, input, stateSeq }),
+	decideOps: (bank: BankId, id: ProposalId, input: DecideOps, turn: Turn) => __TAURI_INVOKE<ProposalView>("decide_ops", { bank, id, input, turn }),
 	/**  Saves a person's words about an operation. */
-	setOpNote: (bank: BankId, id: ProposalId, opId: string, note: string | null, stateSeq: number) => __TAURI_INVOKE<ProposalView>("set_op_note", { bank, id, opId, note, stateSeq }),
+	setOpNote: (bank: BankId, id: ProposalId, opId: string, note: string | null, turn: Turn) => __TAURI_INVOKE<ProposalView>("set_op_note", { bank, id, opId, note, turn }),
 	/**  Replaces the text of an operation; absent takes the proposed text back. */
-	editOp: (bank: BankId, id: ProposalId, opId: string, text: string | null, stateSeq: number) => __TAURI_INVOKE<ProposalView>("edit_op", { bank, id, opId, text, stateSeq }),
+	editOp: (bank: BankId, id: ProposalId, opId: string, text: string | null, turn: Turn) => __TAURI_INVOKE<ProposalView>("edit_op", { bank, id, opId, text, turn }),
+	/**  Saves a whole text of the person's own instead of a selection; absent drops it. */
+	editDraft: (bank: BankId, id: ProposalId, text: string | null, turn: Turn) => __TAURI_INVOKE<ProposalView>("edit_draft", { bank, id, text, turn }),
 	/**  Says what becomes of an operation that no longer fits. */
-	resolveConflict: (bank: BankId, id: ProposalId, opId: string, choice: ConflictChoice, stateSeq: number) => __TAURI_INVOKE<ProposalView>("resolve_conflict", { bank, id, opId, choice, stateSeq }),
+	resolveConflict: (bank: BankId, id: ProposalId, opId: string, choice: ConflictChoice, turn: Turn) => __TAURI_INVOKE<ProposalView>("resolve_conflict", { bank, id, opId, choice, turn }),
 	/**  Publishes what is accepted as a new version. */
-	approveProposal: (bank: BankId, id: ProposalId, input: ApproveInput, stateSeq: number) => __TAURI_INVOKE<Published>("approve_proposal", { bank, id, input, stateSeq }),
+	approveProposal: (bank: BankId, id: ProposalId, input: ApproveInput, turn: Turn) => __TAURI_INVOKE<Published>("approve_proposal", { bank, id, input, turn }),
 	/**  Ends the proposal without a version. */
-	rejectProposal: (bank: BankId, id: ProposalId, input: RejectInput, stateSeq: number) => __TAURI_INVOKE<ProposalView>("reject_proposal", { bank, id, input, stateSeq }),
+	rejectProposal: (bank: BankId, id: ProposalId, input: RejectInput, turn: Turn) => __TAURI_INVOKE<ProposalView>("reject_proposal", { bank, id, input, turn }),
+	/**  Asks for another run over what the proposal read, with a note if there is one. */
+	requestAgain: (bank: BankId, id: ProposalId, input: AgainInput, turn: Turn) => __TAURI_INVOKE<Submitted>("request_again", { bank, id, input, turn }),
+	/**  The proposal's text as the beginning of an edit of the published document. */
+	proposalAsEdit: (bank: BankId, id: ProposalId) => __TAURI_INVOKE<EditText>("proposal_as_edit", { bank, id }),
 	/**  Operations of a bank, newest first. */
 	listOperations: (bank: BankId) => __TAURI_INVOKE<OperationRow[]>("list_operations", { bank }),
 	/**  A page of the operations of a bank, narrowed. */
@@ -237,11 +249,19 @@ export const events = {
 };
 
 /* Constants */
-export const READS = {"appStatus":["settings","banks"],"bankSettings":["settings","banks"],"checkSchema":[],"dataFolder":["settings"],"diffVersions":["versions"],"discoverEndpoints":[],"getDryRun":["runs"],"getMemory":["memories","models"],"getModel":["models","versions","proposals"],"getProposal":["proposals"],"getReflectRun":["runs"],"getVersion":["versions"],"listBanks":["banks","memories","documents","models","proposals"],"listDocuments":["documents"],"listLlms":[],"listMemories":["memories"],"listModels":["models","proposals"],"listOperations":["operations"],"listProposals":["proposals"],"listReflectRuns":["runs"],"listRefreshRuns":["runs","models"],"listTags":["memories","tags"],"listVersions":["versions","proposals"],"llmSettings":["settings","endpoints"],"look":["settings"],"modelBlame":["models","versions","proposals"],"nextRuns":[],"pageBundle":["models","versions"],"pageOperations":["operations"],"pageText":["models"],"pageTree":["models","proposals"],"paletteSearch":["models","memories","banks","documents"],"planImport":[],"previewProposal":["proposals"],"programSettings":["settings"],"recall":["memories"],"sampleQuestions":["memories"],"scopeReach":["memories"],"searchPages":["models"],"thirdPartyNotices":[]} as const;
+export const READS = {"appStatus":["settings","banks"],"bankSettings":["settings","banks"],"checkSchema":[],"dataFolder":["settings"],"diffVersions":["versions"],"discoverEndpoints":[],"getDryRun":["runs"],"getMemory":["memories","models"],"getModel":["models","versions","proposals"],"getProposal":["proposals"],"getReflectRun":["runs"],"getVersion":["versions"],"listBanks":["banks","memories","documents","models","proposals"],"listDocuments":["documents"],"listLlms":[],"listMemories":["memories"],"listModels":["models","proposals"],"listOperations":["operations"],"listProposals":["proposals"],"listReflectRuns":["runs"],"listRefreshRuns":["runs","models"],"listTags":["memories","tags"],"listVersions":["versions","proposals"],"llmSettings":["settings","endpoints"],"look":["settings"],"modelBlame":["models","versions","proposals"],"nextRuns":[],"pageBundle":["models","versions"],"pageOperations":["operations"],"pageText":["models"],"pageTree":["models","proposals"],"paletteSearch":["models","memories","banks","documents"],"planImport":[],"previewDraft":["proposals"],"previewProposal":["proposals"],"programSettings":["settings"],"proposalAsEdit":["proposals","models"],"recall":["memories"],"sampleQuestions":["memories"],"scopeReach":["memories"],"searchPages":["models"],"thirdPartyNotices":[]} as const;
 
-export const WRITES = {"addMemory":["memories","models","banks"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearObservations":["memories","models","banks"],"clearPublishTarget":["models"],"consolidateNow":["operations"],"createBank":["banks"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals"],"deleteOperation":["operations"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"removeLock":["models"],"reopen":["settings","banks"],"resolveConflict":["proposals"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryFailedConsolidation":["operations","memories","banks"],"retryOperation":["operations","models"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"savePageBundle":[],"setBankSettings":["settings","banks","operations","models"],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setProgramSettings":["settings","operations","models"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateModel":["models"],"updateNode":["models","operations"]} as const;
+export const WRITES = {"addMemory":["memories","models","banks"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"changeGuidance":["models"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearObservations":["memories","models","banks"],"clearPublishTarget":["models"],"consolidateNow":["operations"],"createBank":["banks"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals"],"deleteOperation":["operations"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editDraft":["proposals"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshInReview":["operations","models"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"removeLock":["models"],"reopen":["settings","banks"],"requestAgain":["operations","models","proposals"],"resolveConflict":["proposals"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryFailedConsolidation":["operations","memories","banks"],"retryOperation":["operations","models"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"savePageBundle":[],"setBankSettings":["settings","banks","operations","models"],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setProgramSettings":["settings","operations","models"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateModel":["models"],"updateNode":["models","operations"]} as const;
 
 /* Types */
+/**  Another run over what a proposal read. */
+export type AgainInput = {
+	/**  What the run shall mind. */
+	note?: string | null,
+	/**  Whether the note goes to every later refresh. */
+	standing?: boolean,
+};
+
 /**  What writes answers and documents. */
 export type Answering = 
 /**  Statements from the bank, no language model. */
@@ -281,15 +301,26 @@ export type AppStatus = {
 
 /**  An approval. */
 export type ApproveInput = {
-	/**  Whether the summary of warnings was read. */
-	confirmed?: boolean,
+	/**  What is published. */
+	what?: ApproveWhat,
+	/**  The warnings of the preview that the person has read. */
+	confirm?: string[],
 	/**  A person's words about the version. */
 	note?: string | null,
-	/**  A whole text of the person instead of the selection. */
+	/**  A whole text of the person, for `draft`. */
 	draft?: string | null,
 	/**  Publish without the structured view when it cannot be extracted. */
 	without_structured_output?: boolean,
 };
+
+/**  What an approval publishes. */
+export type ApproveWhat = 
+/**  What is accepted. */
+"decided" | 
+/**  Every operation. */
+"all" | 
+/**  The given draft, else the saved one. */
+"draft";
 
 /**  Who wrote a block last. */
 export type Author = 
@@ -601,7 +632,7 @@ export type ClosedBy =
 export type ConflictChoice = 
 /**  The operation is dropped. */
 { kind: "keep_mine" } | 
-/**  The proposed text replaces the present one. */
+/**  The proposed text replaces the present one; what has moved is changed where it stands now. */
 { kind: "take_proposed" } | 
 /**  A person's text replaces the present one. */
 { kind: "edit"; 
@@ -612,12 +643,19 @@ text: string };
 export type ConflictView = {
 	/**  `text_changed`, `moved`, `missing`, `dependency`, `evidence_withdrawn`. */
 	kind: string,
-	/**  The text when the proposal was made. */
+	/**  The text when the proposal was made; for `evidence_withdrawn` what the facts said. */
 	base: string | null,
 	/**  The text now. */
 	current: string | null,
 	/**  The text proposed. */
 	proposed: string | null,
+	/**  For `moved`: the heading under which the block stands now. */
+	moved_to: string | null,
+	/**
+	 *  Whether the proposal's text can be taken: not while an operation it requires is in conflict,
+	 *  nor when nothing is left that the change could be made on.
+	 */
+	can_take: boolean,
 };
 
 /**  What became of a request to fold facts into observations. */
@@ -661,11 +699,20 @@ export type DataFolder = {
 
 /**  Decisions about operations. What they need follows by itself. */
 export type DecideOps = {
-	/**  The operations. */
-	op_ids: string[],
-	/**  What is decided. */
-	decision: OpDecision,
+	/**  One word for each operation, taken in order. */
+	decisions: OpDecision[],
 };
+
+/**  A person's word on one operation. */
+export type Decision = 
+/**  Nothing said yet. */
+"undecided" | 
+/**  It shall happen. */
+"accepted" | 
+/**  It shall not happen; its facts are declined. */
+"rejected" | 
+/**  Not now; its facts are offered again. */
+"deferred";
 
 /**  What became of a proposal's operations. */
 export type DecisionCounts = {
@@ -716,23 +763,23 @@ export type DiffEntry = {
 	op_ids: string[],
 };
 
-/**  What happened to one element. */
+/**  What became of an element. */
 export type DiffKind = 
-/**  A new heading. */
+/**  The section is new; its blocks follow as added ones. */
 "section_added" | 
-/**  A heading that goes. */
+/**  The section is gone; its blocks follow as removed ones. */
 "section_removed" | 
-/**  A heading with new words. */
+/**  The section has another heading or level. */
 "section_renamed" | 
-/**  A heading at another place. */
+/**  The section stands in another place. */
 "section_moved" | 
-/**  A new block. */
+/**  The block is new here. */
 "block_added" | 
-/**  A block that goes. */
+/**  The block is gone from here. */
 "block_removed" | 
-/**  A block with new words. */
+/**  The block has another text. */
 "block_changed" | 
-/**  The same on both sides: a heading when `block_id` is absent. */
+/**  Nothing happened to the heading or block. */
 "unchanged";
 
 /**  A directive by id and name. */
@@ -784,6 +831,17 @@ export type DocumentRow = {
 	tags: string[],
 	/**  Last change. */
 	updated_at: string,
+};
+
+/**  A text of the person's own that was saved to be published instead of the selection. */
+export type DraftView = {
+	/**  The text. */
+	content: string,
+	/**
+	 *  Whether it was written over the document as it is now. If not, publishing it takes back what
+	 *  was changed there since.
+	 */
+	fits: boolean,
 };
 
 /**  What a refresh would do now. Nothing of it is written. */
@@ -857,6 +915,13 @@ export type DryRunView = {
 	finished_at: string,
 };
 
+/**  What an explicit refresh does while a person decides on a proposal of the model. */
+export type DuringReview = 
+/**  It runs when the proposal has ended. */
+"wait" | 
+/**  It runs now; the decisions move to the new proposal. */
+"fold";
+
 /**  A change of a memory by a person; absent fields stay. */
 export type EditFact = {
 	/**  New statement. */
@@ -867,6 +932,18 @@ export type EditFact = {
 	occurred_start?: string | null,
 	/**  New end. */
 	occurred_end?: string | null,
+};
+
+/**  A proposal's text as the beginning of an edit of the published document. */
+export type EditText = {
+	/**  The model. */
+	model_id: ModelId,
+	/**  The present document with the proposal's changes that were not refused. */
+	content: string,
+	/**  The version that it is made on: the `expected_version` of the edit. */
+	version: number,
+	/**  Changes that no longer fit and were left out. */
+	left_out: number,
 };
 
 /**  The embedder in use. */
@@ -1038,6 +1115,31 @@ export type Guard =
 "missing_argument" | 
 /**  Something was retrieved and no list of ids came with the answer. */
 "uncited_answer";
+
+/**  What is done to an entry of the guidance. */
+export type GuidanceChange = 
+/**  It is told no more. */
+"remove" | 
+/**  A note is told for ever. */
+"stand" | 
+/**  A note is told until what it led to is approved. */
+"pass";
+
+/**  Something that refreshes of a model are told. */
+export type GuidanceItem = {
+	/**  `note`, or `declined`: a change that a person decided not to make. */
+	kind: string,
+	/**  When it was said. */
+	at: string,
+	/**  The person's words. */
+	note: string | null,
+	/**  What the declined change would have done. */
+	change: string | null,
+	/**  Whether a note is told for ever; another one until what it led to is approved. */
+	standing: boolean,
+	/**  Whether a declined change no longer counts, since one of its facts has changed. */
+	lapsed: boolean,
+};
 
 /**  A directive that was not in force, and why. */
 export type HeldBackDirective = {
@@ -1412,6 +1514,8 @@ export type ModelDetail = {
 	next_full_runs: string[],
 	/**  When it was last rebuilt in full. */
 	last_full_refreshed_at: string | null,
+	/**  What reviewers told its refreshes, oldest first. */
+	guidance: GuidanceItem[],
 };
 
 /**  A mental model: a slug of lower-case letters, digits and hyphens, unique in its bank. */
@@ -1430,7 +1534,7 @@ export type ModelPatch = {
 	/**  Settings to state; an explicit null resets one. */
 	trigger?: JsonValue | null,
 	/**  Who decides. */
-	review?: ReviewMode | null,
+	review?: Review | null,
 };
 
 /**  A model by name. */
@@ -1486,7 +1590,7 @@ export type ModelRow = {
 	/**  Whether consolidation refreshes it. */
 	refresh_after_consolidation: boolean,
 	/**  Who decides. */
-	review: ReviewMode,
+	review: Review,
 	/**  Number of the published version; 0 before the first. */
 	version: number,
 	/**  Whether nothing has been published yet. */
@@ -1581,7 +1685,7 @@ export type NewModel = {
 	/**  Stated settings, by key. */
 	trigger?: JsonValue | null,
 	/**  Who decides; `auto` when absent. */
-	review?: ReviewMode | null,
+	review?: Review | null,
 	/**  A document to begin with; then no refresh is queued. */
 	content?: string | null,
 };
@@ -1601,7 +1705,7 @@ export type NewPage = {
 	/**  Stated settings, by key; the defaults of a page lie under them. */
 	trigger?: JsonValue | null,
 	/**  Who decides; `auto` when absent. */
-	review?: ReviewMode | null,
+	review?: Review | null,
 	/**  A document to begin with; then no refresh is queued. */
 	content?: string | null,
 };
@@ -1639,7 +1743,7 @@ export type NodePatch = {
 	/**  Settings to state; an explicit null resets one. */
 	trigger?: JsonValue | null,
 	/**  Who decides. */
-	review?: ReviewMode | null,
+	review?: Review | null,
 };
 
 /**  Where a node shall lie. */
@@ -1662,16 +1766,15 @@ export type ObservationChange = {
 	new_sources: SourceRef[],
 };
 
-/**  What a person decided about an operation. */
-export type OpDecision = 
-/**  Not yet. */
-"undecided" | 
-/**  To be published. */
-"accepted" | 
-/**  Not to be published, and not to be offered again. */
-"rejected" | 
-/**  Not now; its facts come back with the next refresh. */
-"deferred";
+/**  A decision about one operation. */
+export type OpDecision = {
+	/**  The operation. */
+	op_id: string,
+	/**  The word. */
+	decision: Decision,
+	/**  A note to go with it; none leaves the note as it is, an empty one removes it. */
+	note?: string | null,
+};
 
 /**  Something that an operation needs or that goes with it. */
 export type OpHint = {
@@ -1715,7 +1818,7 @@ export type OpView = {
 	/**  The block after the change, for context. */
 	after: string | null,
 	/**  What was decided. */
-	decision: OpDecision,
+	decision: Decision,
 	/**  A person's words about it. */
 	note: string | null,
 	/**  Operations that must be accepted with it. */
@@ -1734,7 +1837,7 @@ export type OpView = {
 	claims: ClaimView[],
 	/**  Whether it changes what a person wrote. */
 	human_touch: boolean,
-	/**  Whether nothing bears it out. */
+	/**  Whether it names no fact; such ones are left out of "accept all supported". */
 	unsupported: boolean,
 	/**  Whether its text alone exceeds the budget. */
 	oversized: boolean,
@@ -1836,17 +1939,17 @@ export type OperationRow = {
 	completed_at: string | null,
 };
 
-/**  Where an operation stands. */
+/**  States of an operation. */
 export type OperationStatus = 
-/**  Waits. */
+/**  Waiting: due, parked, backing off or held. */
 "pending" | 
-/**  Runs. */
+/**  Running. */
 "processing" | 
-/**  Done. */
+/**  Ended well. */
 "completed" | 
-/**  Ended with an error. */
+/**  Ended badly. */
 "failed" | 
-/**  Stopped by a person. */
+/**  Stopped. */
 "cancelled";
 
 /**  One page of a list. `next` is passed back to read on; it is absent on the last page. */
@@ -1876,7 +1979,7 @@ export type PageFields = {
 	/**  Where it stands. */
 	state: ModelState,
 	/**  Who decides what a refresh changes. */
-	review: ReviewMode,
+	review: Review,
 	/**  What waits for a decision. */
 	open_proposal: OpenProposal | null,
 	/**  Number of the published version; 0 before the first. */
@@ -1958,9 +2061,11 @@ export type Preview = {
 	max_tokens: number,
 	/**
 	 *  Warnings that approval must confirm: `large_removal`, `human_touch`, `unsupported_claim`,
-	 *  `empty_result`, `query_changed`, `scope_changed`.
+	 *  `empty_result`, `query_changed`, `scope_changed`, `draft_outdated`.
 	 */
 	confirm: string[],
+	/**  Operations that it carries out, with all that they require. */
+	op_ids: string[],
 };
 
 /**  Which document a diff of a proposal ends at. */
@@ -1968,7 +2073,9 @@ export type PreviewOf =
 /**  What is accepted now. */
 "accepted" | 
 /**  Everything proposed. */
-"everything";
+"everything" | 
+/**  The saved draft; without one, what is accepted. */
+"draft";
 
 /**  How far an operation is. Bars never go back. */
 export type Progress = {
@@ -2030,13 +2137,13 @@ export type ProposalState =
 "in_review" | 
 /**  At least one operation no longer fits the document. */
 "conflicted" | 
-/**  All published. */
+/**  Every applied operation was accepted. */
 "approved" | 
-/**  Some published. */
+/**  Some operations were accepted. */
 "partially_approved" | 
-/**  Nothing published. */
+/**  None was. */
 "rejected" | 
-/**  A newer one, a clear or a deletion took its place. */
+/**  A newer proposal, a clear or a deletion took its place. */
 "superseded";
 
 /**  One proposal with all that a reviewer needs. */
@@ -2061,18 +2168,34 @@ export type ProposalView = {
 	warnings: RunWarning[],
 	/**  `query_changed`, `scope_changed`, `newer_memories`. */
 	banners: string[],
+	/**  From where on the run read; none when it read everything in scope. */
+	read_from: string | null,
 	/**  How far the run read. */
 	read_to: string | null,
 	/**  The trace. */
 	trace: JsonValue | null,
 	/**  Its operation. */
 	operation: OperationId | null,
+	/**  Tokens and calls of the run. */
+	usage: JsonValue | null,
+	/**  The structured view of everything proposed, when one was extracted. */
+	structured_output: JsonValue | null,
+	/**  A text of the person's own. */
+	draft: DraftView | null,
+	/**  What happened in the review, oldest first. */
+	events: ReviewEvent[],
 	/**  The newer proposal that took its place. */
 	superseded_by: ProposalId | null,
+	/**  The older ones whose place it took. */
+	supersedes: OpenProposal[],
 	/**  The version that came of it. */
 	published_version: number | null,
 	/**  A person's words at its end. */
 	resolution_note: string | null,
+	/**  When it ended. */
+	resolved_at: string | null,
+	/**  What a rejection means for its facts. */
+	disposition: RejectDisposition | null,
 };
 
 /**  How an endpoint speaks. */
@@ -2107,6 +2230,8 @@ export type Published = {
 	model_id: ModelId,
 	/**  The new version. */
 	version: number,
+	/**  Whether it has no structured view although the model asks for one. */
+	without_structured_output: boolean,
 };
 
 /**  The file of a model. */
@@ -2302,11 +2427,11 @@ export type RefreshRunView = {
 	finished_at: string,
 };
 
-/**  What becomes of the facts of a rejected proposal. */
+/**  What shall become of the facts of a rejected proposal. */
 export type RejectDisposition = 
-/**  They are read again, with the note as guidance. */
+/**  The same facts are read again, with the note as guidance. */
 "retry" | 
-/**  They count as seen. */
+/**  The facts are declined. */
 "dismiss";
 
 /**  A rejection. */
@@ -2379,12 +2504,33 @@ export type Retraction = {
 	deferred_reason: string | null,
 };
 
-/**  Whether a person decides what a refresh changes. */
-export type ReviewMode = 
-/**  Published at the end of a refresh. */
+/**  What a finished refresh does with its result. */
+export type Review = 
+/**  Publishes it. */
 "auto" | 
-/**  Proposed; a person decides. */
+/**  Proposes it; a person decides. */
 "manual";
+
+/**  Something that happened in a review. */
+export type ReviewEvent = {
+	/**  When. */
+	at: string,
+	/**
+	 *  `decided`, `noted`, `edited`, `drafted`, `resolved`, `rebased`, `retracted`, `folded`,
+	 *  `asked_again`, `superseded`, `approved`, `rejected`.
+	 */
+	kind: string,
+	/**  Numbers of the operations it was about. */
+	operations: number[],
+	/**  What was decided. */
+	decision: Decision | null,
+	/**  A person's words. */
+	note: string | null,
+	/**  The version that came of it, or that made it move. */
+	version: number | null,
+	/**  How many operations are in conflict after it, for those that move operations. */
+	conflicts: number | null,
+};
 
 /**
  *  What a watcher of a run is told. The stream starts with `run_started` and ends with exactly one
@@ -2669,13 +2815,14 @@ export type SourceRef = {
 };
 
 /**  How a piece of text stands in a comparison. */
+/**  What became of a run of words. */
 export type SpanKind = 
-/**  On both sides. */
+/**  In both texts. */
 "same" | 
-/**  Only on the new side. */
-"added" | 
-/**  Only on the old side. */
-"removed";
+/**  In the old one only. */
+"removed" | 
+/**  In the new one only. */
+"added";
 
 /**  What came of asking for work. */
 export type Submitted = {
@@ -2781,6 +2928,8 @@ change: ChangeSize;
 proposal: OpenProposal | null; 
 /**  What was decided in it. */
 decisions: DecisionCounts | null; 
+/**  What happened in its review, oldest first. */
+events: ReviewEvent[]; 
 /**  Exempt from the limit of kept versions. */
 pinned: boolean; 
 /**  The queued work that made it. */
@@ -2794,7 +2943,11 @@ state: string;
 /**  When it ended. */
 at: string; 
 /**  A person's words about it. */
-note: string | null } | 
+note: string | null; 
+/**  What was decided in it. */
+decisions: DecisionCounts; 
+/**  What happened in its review, oldest first. */
+events: ReviewEvent[] } | 
 /**  A refresh that failed. */
 { kind: "failed_run"; 
 /**  When. */
@@ -2951,6 +3104,17 @@ export type Trigger = {
 	delta_failure_limit?: number,
 };
 
+/**  What a caller saw when it spoke, and the name of its request. */
+export type Turn = {
+	/**  `state_seq` of the proposal as the caller saw it. */
+	state_seq?: number,
+	/**
+	 *  A name of the caller's own. The same request sent again changes nothing more and is answered
+	 *  as the first time.
+	 */
+	request_id?: string | null,
+};
+
 /**  Tokens of one call, or summed over every call of a run, failed calls included. */
 export type Usage = {
 	/**  Tokens sent. */
@@ -3062,11 +3226,11 @@ export type WaySkipped = {
 	reason: string,
 };
 
-/**  A run of words of a changed block. */
+/**  A run of words, with its spaces and line ends. */
 export type WordSpan = {
-	/**  On which side. */
+	/**  What became of it. */
 	kind: SpanKind,
-	/**  The text, blanks included. */
+	/**  The run, verbatim. */
 	text: string,
 };
 

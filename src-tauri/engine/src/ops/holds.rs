@@ -96,6 +96,12 @@ pub(super) fn let_go(tx: &WriteTx<'_>, means: Means, now: Instant) -> store::Res
     Ok(())
 }
 
+fn proposal_waits(tx: &ReadTx<'_>, operation: &Operation) -> store::Result<bool> {
+    let Some(model) = &operation.model else { return Ok(false) };
+    let Some(model) = store::models::find(tx, operation.bank, model)? else { return Ok(false) };
+    Ok(store::proposals::waiting(tx, model.head.key)?.is_some())
+}
+
 fn verdict(
     tx: &ReadTx<'_>,
     operation: &Operation,
@@ -107,7 +113,14 @@ fn verdict(
         return Ok(Verdict::Hold(HeldReason::LlmNotConfigured));
     }
     if !operation.automatic {
-        return Ok(Verdict::Run);
+        let waits = operation.held == Some(HeldReason::ReviewInProgress);
+        let verdict = if waits && proposal_waits(tx, operation)? {
+            // A person asked it to wait for the end of the review.
+            Verdict::Hold(HeldReason::ReviewInProgress)
+        } else {
+            Verdict::Run
+        };
+        return Ok(verdict);
     }
     if settings::background_paused(tx)? {
         return Ok(Verdict::Hold(HeldReason::PausedByPerson));

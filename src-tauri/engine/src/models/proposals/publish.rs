@@ -287,7 +287,7 @@ async fn structured(
 
 fn provenance(opened: &Opened, before: &Provenance, result: &Outcomes, version: u32) -> Provenance {
     if opened.is_whole() && result.draft.is_none() {
-        if is_from_file(opened) {
+        if opened.is_file() {
             return before.after_edit(&opened.base, &result.document, version);
         }
         return before.after_whole(&opened.base, &result.document, &[], version);
