@@ -187,8 +187,8 @@ async fn blank_lines_alone_are_offered_as_a_whole() {
     desk.check().await;
     let view = desk.waiting().await;
     assert!(view.whole && view.ops.is_empty());
-    let input = ApproveInput { confirmed: true, ..ApproveInput::default() };
-    proposals::approve(&desk.f.engine, &desk.f.bank, &view.row.id, input, view.state_seq)
+    let input = crate::proposals::sure();
+    proposals::approve(&desk.f.engine, &desk.f.bank, &view.row.id, input, Turn::at(view.state_seq))
         .await
         .expect("a version");
     assert_eq!(detail(&desk.f).await.content, outside);
