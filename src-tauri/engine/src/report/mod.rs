@@ -8,6 +8,7 @@ mod table;
 
 use domain::{FieldFault, RunId};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 use std::time::Duration;
 pub use table::TABLE;
 
@@ -129,7 +130,8 @@ pub struct Fault {
     code: Option<ErrorCode>,
     detail: Option<String>,
     run: Option<RunId>,
-    wait: Option<Duration>,
+    /// Whole seconds, because faults are kept small.
+    wait: Option<NonZeroU32>,
 }
 
 /// A fault of the named reason. An unknown reason is reported as `unexpected_error`; a test walks
@@ -186,13 +188,14 @@ impl Fault {
     /// Keeps how long a provider asks to be left alone, for the queue.
     #[must_use]
     pub(crate) fn wait(mut self, wait: Option<Duration>) -> Self {
-        self.wait = wait;
+        let seconds = wait.map(|wait| wait.as_secs().max(1));
+        self.wait = seconds.and_then(|n| u32::try_from(n).ok()).and_then(NonZeroU32::new);
         self
     }
 
     /// How long a provider asks to be left alone.
     pub(crate) fn asked_wait(&self) -> Option<Duration> {
-        self.wait
+        self.wait.map(|seconds| Duration::from_secs(u64::from(seconds.get())))
     }
 
     /// The fine word.
