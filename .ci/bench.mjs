@@ -1,4 +1,5 @@
-// npm run bench [name]: the benchmarks of tests/bench, in a release build, with their budgets.
+// npm run bench [name]: the benchmarks of tests/bench, in a release build, one after another. They
+// print their figures beside their bars and keep them in tests/bench/results.md.
 
 import * as needs from "./needs.mjs";
 import { run } from "./steps.mjs";
@@ -16,5 +17,6 @@ await run("cargo", [
   "--",
   "--ignored",
   "--nocapture",
+  "--test-threads=1",
   ...only,
 ]);

@@ -264,6 +264,16 @@ pub fn by_ids(tx: &ReadTx<'_>, bank: BankKey, ids: &[MemoryId]) -> Result<Vec<Me
     Ok(ids.iter().filter_map(|id| found.remove(&id.0)).collect())
 }
 
+/// The ids of those of some memories that are in the file.
+pub fn ids(tx: &ReadTx<'_>, keys: &[MemoryKey]) -> Result<HashMap<MemoryKey, MemoryId>> {
+    let rows = tx.list(
+        "SELECT m.id, m.uid FROM json_each(?1) j CROSS JOIN memory m ON m.id = j.value",
+        [row::id_list(keys.iter().map(|k| k.0))],
+        |r| Ok((r.get(0)?, MemoryId(r.get(1)?))),
+    )?;
+    Ok(rows.into_iter().collect())
+}
+
 /// The keys of some memories, in the order of `ids`; ids that are not in the file are left out.
 pub fn keys(tx: &ReadTx<'_>, bank: BankKey, ids: &[MemoryId]) -> Result<Vec<MemoryKey>> {
     tx.list(

@@ -252,10 +252,7 @@ impl Surroundings {
         if want.sources && !pairs.is_empty() {
             let facts: Vec<MemoryKey> =
                 pairs.iter().map(|(_, fact)| *fact).collect::<BTreeSet<_>>().into_iter().collect();
-            let ids: HashMap<MemoryKey, MemoryId> = memories::by_keys(tx, &facts)?
-                .into_iter()
-                .map(|memory| (memory.key, memory.id))
-                .collect();
+            let ids = memories::ids(tx, &facts)?;
             for (observation, fact) in &pairs {
                 if let Some(id) = ids.get(fact) {
                     context.sources.entry(*observation).or_default().push(id.clone());
