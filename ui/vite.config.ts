@@ -39,7 +39,8 @@ export default defineConfig({
     setupFiles: [here("./test/setup.ts")],
     include: ["src/**/*.test.{ts,tsx}"],
     css: false,
-    testTimeout: 20_000,
+    // A whole page is drawn and judged by axe in most tests, on whatever machine.
+    testTimeout: 60_000,
     restoreMocks: true,
   },
 });

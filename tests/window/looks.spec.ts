@@ -13,7 +13,8 @@ const places: [name: string, path: string, text: string][] = [
   ["models", "models", "Field devices"],
   ["model", "models/project-status", "Show who wrote what"],
   ["model-evidence", "models/project-status/evidence", "Cited by the document"],
-  ["model-trace", "models/project-status/trace", "Last run"],
+  ["model-structured", "models/project-status/structured", "No structured output"],
+  ["model-trace", "models/project-status/trace", "Outcome"],
   ["model-history", "models/project-status/history", "Version 1"],
   ["model-settings", "models/project-status/settings", "Who decides"],
   ["new-model", "models/new", "Make the model"],
@@ -55,7 +56,8 @@ describe.each([
     for (const [key, view] of [
       ["2", "split"],
       ["3", "rendered"],
-      ["4", "result"],
+      ["4", "structure"],
+      ["5", "result"],
     ] as const) {
       await app.press(key);
       await look(`review-${view}`);
@@ -79,6 +81,17 @@ describe.each([
       await app.seeText(text);
       await look(name);
     }
+
+    await go(app, `/b/${SAMPLE}/models/project-status/settings`);
+    await app.click("=Describe fields…");
+    await app.click("=Status*");
+    await app.see("[role=treegrid]");
+    await look("model-schema");
+    await go(app, `/b/${SAMPLE}/models/project-status`);
+    await app.see("=Edit");
+    await app.press("d");
+    await app.see("=Drop it");
+    await look("dry-run");
 
     await go(app, `/b/${SAMPLE}/memories`);
     await app.see("[role=option]");

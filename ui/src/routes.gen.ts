@@ -21,6 +21,7 @@ import { Route as BBankReflectChar123RunChar125RouteImport } from "./routes/b.$b
 import { Route as BBankReviewChar123ProposalChar125RouteImport } from "./routes/b.$bank.review.{-$proposal}";
 import { Route as BBankSettingsChar123PageChar125RouteImport } from "./routes/b.$bank.settings.{-$page}";
 import { Route as BBankModelsModelChar123TabChar125RouteImport } from "./routes/b.$bank.models.$model.{-$tab}";
+import { Route as BBankModelsModelDryRunRunRouteImport } from "./routes/b.$bank.models.$model.dry-run.$run";
 
 const IndexRoute = IndexRouteImport.update({
   id: "/",
@@ -88,6 +89,12 @@ const BBankModelsModelChar123TabChar125Route =
     path: "/models/$model/{-$tab}",
     getParentRoute: () => BBankRoute,
   } as any);
+const BBankModelsModelDryRunRunRoute =
+  BBankModelsModelDryRunRunRouteImport.update({
+    id: "/models/$model/dry-run/$run",
+    path: "/models/$model/dry-run/$run",
+    getParentRoute: () => BBankRoute,
+  } as any);
 
 export interface FileRoutesByFullPath {
   "/": typeof IndexRoute;
@@ -102,6 +109,7 @@ export interface FileRoutesByFullPath {
   "/b/$bank/settings/{-$page}": typeof BBankSettingsChar123PageChar125Route;
   "/b/$bank/models/": typeof BBankModelsIndexRoute;
   "/b/$bank/models/$model/{-$tab}": typeof BBankModelsModelChar123TabChar125Route;
+  "/b/$bank/models/$model/dry-run/$run": typeof BBankModelsModelDryRunRunRoute;
 }
 export interface FileRoutesByTo {
   "/": typeof IndexRoute;
@@ -116,6 +124,7 @@ export interface FileRoutesByTo {
   "/b/$bank/settings/{-$page}": typeof BBankSettingsChar123PageChar125Route;
   "/b/$bank/models": typeof BBankModelsIndexRoute;
   "/b/$bank/models/$model/{-$tab}": typeof BBankModelsModelChar123TabChar125Route;
+  "/b/$bank/models/$model/dry-run/$run": typeof BBankModelsModelDryRunRunRoute;
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport;
@@ -131,6 +140,7 @@ export interface FileRoutesById {
   "/b/$bank/settings/{-$page}": typeof BBankSettingsChar123PageChar125Route;
   "/b/$bank/models/": typeof BBankModelsIndexRoute;
   "/b/$bank/models/$model/{-$tab}": typeof BBankModelsModelChar123TabChar125Route;
+  "/b/$bank/models/$model/dry-run/$run": typeof BBankModelsModelDryRunRunRoute;
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath;
@@ -146,7 +156,8 @@ export interface FileRouteTypes {
     | "/b/$bank/review/{-$proposal}"
     | "/b/$bank/settings/{-$page}"
     | "/b/$bank/models/"
-    | "/b/$bank/models/$model/{-$tab}";
+    | "/b/$bank/models/$model/{-$tab}"
+    | "/b/$bank/models/$model/dry-run/$run";
   fileRoutesByTo: FileRoutesByTo;
   to:
     | "/"
@@ -160,7 +171,8 @@ export interface FileRouteTypes {
     | "/b/$bank/review/{-$proposal}"
     | "/b/$bank/settings/{-$page}"
     | "/b/$bank/models"
-    | "/b/$bank/models/$model/{-$tab}";
+    | "/b/$bank/models/$model/{-$tab}"
+    | "/b/$bank/models/$model/dry-run/$run";
   id:
     | "__root__"
     | "/"
@@ -174,7 +186,8 @@ export interface FileRouteTypes {
     | "/b/$bank/review/{-$proposal}"
     | "/b/$bank/settings/{-$page}"
     | "/b/$bank/models/"
-    | "/b/$bank/models/$model/{-$tab}";
+    | "/b/$bank/models/$model/{-$tab}"
+    | "/b/$bank/models/$model/dry-run/$run";
   fileRoutesById: FileRoutesById;
 }
 export interface RootRouteChildren {
@@ -268,6 +281,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof BBankModelsModelChar123TabChar125RouteImport;
       parentRoute: typeof BBankRoute;
     };
+    "/b/$bank/models/$model/dry-run/$run": {
+      id: "/b/$bank/models/$model/dry-run/$run";
+      path: "/models/$model/dry-run/$run";
+      fullPath: "/b/$bank/models/$model/dry-run/$run";
+      preLoaderRoute: typeof BBankModelsModelDryRunRunRouteImport;
+      parentRoute: typeof BBankRoute;
+    };
   }
 }
 
@@ -282,6 +302,7 @@ interface BBankRouteChildren {
   BBankSettingsChar123PageChar125Route: typeof BBankSettingsChar123PageChar125Route;
   BBankModelsIndexRoute: typeof BBankModelsIndexRoute;
   BBankModelsModelChar123TabChar125Route: typeof BBankModelsModelChar123TabChar125Route;
+  BBankModelsModelDryRunRunRoute: typeof BBankModelsModelDryRunRunRoute;
 }
 
 const BBankRouteChildren: BBankRouteChildren = {
@@ -299,6 +320,7 @@ const BBankRouteChildren: BBankRouteChildren = {
   BBankModelsIndexRoute: BBankModelsIndexRoute,
   BBankModelsModelChar123TabChar125Route:
     BBankModelsModelChar123TabChar125Route,
+  BBankModelsModelDryRunRunRoute: BBankModelsModelDryRunRunRoute,
 };
 
 const BBankRouteWithChildren = BBankRoute._addFileChildren(BBankRouteChildren);

@@ -23,6 +23,8 @@ export interface Sort {
   down: boolean;
 }
 
+const words = { select: "Select" } as const;
+
 /**
  * A table of which one row is the active one. Only rows in view are in the page; the focus stays on
  * the table and the active row is told by id.
@@ -37,6 +39,9 @@ export function Grid<T>({
   onOpen,
   sort,
   onSort,
+  selected,
+  onSelected,
+  selectLabel,
   rowHeight = 3.25,
 }: {
   label: string;
@@ -48,6 +53,11 @@ export function Grid<T>({
   onOpen: (item: T) => void;
   sort: Sort;
   onSort: (sort: Sort) => void;
+  /** Ids of several rows for one act on all of them; Space, Shift and Ctrl+A select. */
+  selected?: ReadonlySet<string>;
+  onSelected?: (ids: ReadonlySet<string>) => void;
+  /** What the box of a row is called. */
+  selectLabel?: (item: T) => string;
   rowHeight?: number;
 }) {
   const id = useId();
@@ -58,7 +68,9 @@ export function Grid<T>({
   const shown = columns.filter(
     ({ room }) => !((room === "wide" && narrow) || (room === "unfolded" && folded)),
   );
-  const tracks = { gridTemplateColumns: shown.map(({ width }) => width).join(" ") };
+  const selects = selected !== undefined && onSelected !== undefined;
+  const widths = [...(selects ? ["1.75rem"] : []), ...shown.map(({ width }) => width)];
+  const tracks = { gridTemplateColumns: widths.join(" ") };
   const at = items.findIndex((item) => idOf(item) === active);
   const virtual = useVirtualizer({
     count: items.length,
@@ -76,9 +88,25 @@ export function Grid<T>({
     if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
   }, [at, virtual]);
 
+  const select = (ids: readonly string[], on: boolean) => {
+    const next = new Set(selected);
+    for (const own of ids) on ? next.add(own) : next.delete(own);
+    onSelected?.(next);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget)
+    if (event.target !== event.currentTarget || event.altKey) return;
+    if (selects && (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "a") {
+      select(items.map(idOf), true);
+      event.preventDefault();
       return;
+    }
+    if (event.ctrlKey || event.metaKey) return;
+    const here = items[at];
+    if (selects && event.key === " " && here !== undefined) {
+      select([idOf(here)], !selected.has(idOf(here)));
+      event.preventDefault();
+      return;
+    }
     const moves: Record<string, number> = {
       ArrowDown: at + 1,
       ArrowUp: at - 1,
@@ -91,8 +119,10 @@ export function Grid<T>({
     };
     const target = moves[event.key];
     const item = items[Math.max(0, Math.min(items.length - 1, target ?? at))];
-    if (target !== undefined && item !== undefined) onActive(item);
-    else if (event.key === "Enter" && at >= 0 && item !== undefined) onOpen(item);
+    if (target !== undefined && item !== undefined) {
+      if (selects && event.shiftKey && here !== undefined) select([idOf(here), idOf(item)], true);
+      onActive(item);
+    } else if (event.key === "Enter" && at >= 0 && item !== undefined) onOpen(item);
     else return;
     event.preventDefault();
   };
@@ -103,7 +133,8 @@ export function Grid<T>({
       role="grid"
       aria-label={label}
       aria-rowcount={items.length + 1}
-      aria-colcount={shown.length}
+      aria-colcount={widths.length}
+      aria-multiselectable={selects || undefined}
       aria-activedescendant={at >= 0 ? `${id}-${active}` : undefined}
       tabIndex={0}
       data-focus-inside
@@ -119,6 +150,13 @@ export function Grid<T>({
         className="sticky top-0 z-1 grid border-line border-b bg-ground px-4"
         style={tracks}
       >
+        {selects && (
+          // biome-ignore lint/a11y/useSemanticElements: as above
+          // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
+          <div role="columnheader">
+            <span className="sr-only">{words.select}</span>
+          </div>
+        )}
         {shown.map((column) => (
           <HeadCell key={column.id} column={column} sort={sort} onSort={onSort} />
         ))}
@@ -149,6 +187,21 @@ export function Grid<T>({
                 transform: `translateY(${row.start - virtual.options.scrollMargin}px)`,
               }}
             >
+              {selects && (
+                // biome-ignore lint/a11y/useSemanticElements: as above
+                // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
+                <div role="gridcell" className="flex">
+                  <input
+                    type="checkbox"
+                    tabIndex={-1}
+                    aria-label={selectLabel?.(item)}
+                    checked={selected.has(own)}
+                    onClick={(event) => event.stopPropagation()}
+                    onChange={(event) => select([own], event.target.checked)}
+                    className="size-4 accent-accent"
+                  />
+                </div>
+              )}
               {shown.map((column) => (
                 // biome-ignore lint/a11y/useSemanticElements: as above
                 // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus

@@ -1,4 +1,4 @@
-import { time } from "~/lib/format";
+import { dayTime, plural, time } from "~/lib/format";
 import type { ModelRow, ModelState } from "~/platform/bindings";
 import { type Mark, StateWord, type Tone } from "./state";
 
@@ -31,17 +31,33 @@ function modelStateText(model: Pick<ModelRow, "state" | "newer" | "parked_until"
   return word;
 }
 
-export function ModelStateWord({
-  model,
-  className,
-}: {
-  model: Pick<ModelRow, "state" | "newer" | "parked_until">;
-  className?: string;
-}) {
+const holds: Record<string, string> = {
+  review_in_progress: "A refresh waits until the review has ended.",
+  llm_not_configured: "A refresh waits until a language model is set up.",
+  token_ceiling: "A refresh waits: today’s limit of tokens is reached.",
+  paused_by_person: "A refresh waits while background work is paused.",
+};
+
+/** Why a model waits or will not start by itself; null when nothing holds it back. */
+export function heldWords(
+  model: Pick<ModelRow, "held_reason" | "paused_until" | "failure_streak">,
+): string | null {
+  if (model.held_reason) return holds[model.held_reason] ?? null;
+  if (model.paused_until) {
+    return `After ${plural(model.failure_streak, "failed run")} it starts by itself again from ${dayTime(model.paused_until)}.`;
+  }
+  return null;
+}
+
+export function ModelStateWord({ model, className }: { model: ModelRow; className?: string }) {
   const { mark, tone } = looks[model.state];
+  const why = heldWords(model);
   return (
-    <StateWord mark={mark} tone={tone} className={className}>
-      {modelStateText(model)}
-    </StateWord>
+    <span title={why ?? undefined} className="inline-flex min-w-0">
+      <StateWord mark={mark} tone={tone} className={className}>
+        {modelStateText(model)}
+        {why && <span className="sr-only">. {why}</span>}
+      </StateWord>
+    </span>
   );
 }

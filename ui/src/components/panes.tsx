@@ -1,33 +1,61 @@
-import type { ReactNode } from "react";
-import { Group, Panel, Separator, useDefaultLayout } from "react-resizable-panels";
+import { createContext, type ReactNode, use, useRef, useState } from "react";
+import {
+  Group,
+  type Layout,
+  type LayoutChangedMeta,
+  Panel,
+  Separator,
+} from "react-resizable-panels";
 import { cn } from "~/lib/cn";
 
-/** Panes side by side, or stacked, with edges that can be dragged or moved with arrows; sizes are kept. */
+/** Name of the group that a pane stands in, for finding the width that a person gave it. */
+const GroupContext = createContext("");
+
+const storedKey = (group: string) => `panes.${group}`;
+
+function storedWidths(group: string): Record<string, number> {
+  try {
+    return JSON.parse(localStorage.getItem(storedKey(group)) ?? "{}") as Record<string, number>;
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Panes side by side, or stacked, with edges that can be dragged or moved with arrows. What a person
+ * drags is kept, in pixels: shares of a width that changes with the panes around it would grow with it.
+ */
 export function Panes({
   id,
-  panes,
   stacked = false,
   children,
 }: {
   id: string;
-  panes: string[];
   stacked?: boolean;
   children: ReactNode;
 }) {
-  const { defaultLayout, onLayoutChanged } = useDefaultLayout({
-    id: `panes.${id}`,
-    panelIds: panes,
-    storage: localStorage,
-  });
+  const group = useRef<HTMLDivElement>(null);
+  const keep = (layout: Layout, { isUserInteraction }: LayoutChangedMeta) => {
+    if (!isUserInteraction || !group.current) return;
+    const whole = stacked ? group.current.offsetHeight : group.current.offsetWidth;
+    const sizes = Object.entries(layout).map(([pane, share]) => [
+      pane,
+      Math.round((whole * share) / 100),
+    ]);
+    const kept = { ...storedWidths(id), ...Object.fromEntries(sizes) };
+    localStorage.setItem(storedKey(id), JSON.stringify(kept));
+  };
   return (
-    <Group
-      orientation={stacked ? "vertical" : "horizontal"}
-      defaultLayout={defaultLayout}
-      onLayoutChanged={onLayoutChanged}
-      className="min-h-0 min-w-0 flex-1"
-    >
-      {children}
-    </Group>
+    <GroupContext value={id}>
+      <Group
+        elementRef={group}
+        orientation={stacked ? "vertical" : "horizontal"}
+        onLayoutChanged={keep}
+        className="min-h-0 min-w-0 flex-1"
+      >
+        {children}
+      </Group>
+    </GroupContext>
   );
 }
 
@@ -55,10 +83,12 @@ export function Pane({
   className?: string;
   children: ReactNode;
 }) {
+  const group = use(GroupContext);
+  const [kept] = useState(() => (width === undefined ? undefined : storedWidths(group)[id]));
   return (
     <Panel
       id={id}
-      defaultSize={width}
+      defaultSize={kept === undefined ? width : `${kept}px`}
       minSize={min}
       maxSize={max}
       groupResizeBehavior={width ? "preserve-pixel-size" : "preserve-relative-size"}

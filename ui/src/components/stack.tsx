@@ -14,6 +14,8 @@ export function Stack<T>({
   current,
   moved,
   height,
+  whole = 0,
+  align = "auto",
   before,
   after,
   className,
@@ -28,6 +30,10 @@ export function Stack<T>({
   moved: number;
   /** Guess of a part's height in rem, until it is measured. */
   height: number;
+  /** Up to this many parts all are in the page, so that a text of usual size is there as a whole. */
+  whole?: number;
+  /** Where the current part is brought to. */
+  align?: "auto" | "start";
   before?: ReactNode;
   after?: ReactNode;
   className?: string;
@@ -40,13 +46,13 @@ export function Stack<T>({
     getScrollElement: () => scroller.current,
     estimateSize: () => height * rem,
     getItemKey: (index) => keyOf(items[index] as T),
-    overscan: 4,
+    overscan: items.length <= whole ? items.length : 4,
     rangeExtractor: (range) =>
       withIndex(defaultRangeExtractor(range), Math.min(current, range.count - 1)),
   });
   useEffect(() => {
-    if (moved > 0 && current >= 0) virtual.scrollToIndex(current, { align: "auto" });
-  }, [moved, current, virtual]);
+    if (moved > 0 && current >= 0) virtual.scrollToIndex(current, { align });
+  }, [moved, current, virtual, align]);
 
   return (
     <div

@@ -23,6 +23,7 @@ export type Group =
   | "Review"
   | "Models"
   | "Model"
+  | "Schema"
   | "Reflect"
   | "Memories"
   | "Activity";
@@ -59,11 +60,16 @@ const commands = {
   "models.new": { words: "New model", group: "Models", keys: ["n"] },
   "models.filter": { words: "Filter models", group: "Models", keys: ["/"], keysOnly: true },
   "models.refresh": { words: "Refresh the chosen model", group: "Models", keys: ["r"] },
+  "models.dryRun": { words: "Dry run of the chosen model", group: "Models", keys: ["d"] },
+  "models.edit": { words: "Settings of the chosen model", group: "Models", keys: ["e"] },
+  "models.history": { words: "History of the chosen model", group: "Models", keys: ["h"] },
   "models.refreshAll": { words: "Refresh all that are behind", group: "Models", keys: ["shift+r"] },
 
   "model.refresh": { words: "Refresh this model", group: "Model", keys: ["r"] },
   "model.edit": { words: "Edit the document", group: "Model", keys: ["e"] },
   "model.blame": { words: "Show who wrote what", group: "Model", keys: ["b"] },
+  "model.lock": { words: "Lock or unlock", group: "Model", keys: ["l"] },
+  "model.dryRun": { words: "Dry run", group: "Model", keys: ["d"] },
   "model.history": { words: "History", group: "Model", keys: ["h"] },
   "model.mark": { words: "Mark this version to compare", group: "Model", keys: ["v"] },
   "model.revert": { words: "Revert to the marked version", group: "Model", keys: ["shift+r"] },
@@ -72,13 +78,14 @@ const commands = {
   "model.next": { words: "Next model", group: "Model", keys: ["]"] },
   "model.tab1": { words: "Document", group: "Model", keys: ["1"], keysOnly: true },
   "model.tab2": { words: "Evidence", group: "Model", keys: ["2"], keysOnly: true },
-  "model.tab3": { words: "Trace", group: "Model", keys: ["3"], keysOnly: true },
-  "model.tab4": { words: "History", group: "Model", keys: ["4"], keysOnly: true },
-  "model.tab5": { words: "Settings", group: "Model", keys: ["5"], keysOnly: true },
+  "model.tab3": { words: "Structured output", group: "Model", keys: ["3"], keysOnly: true },
+  "model.tab4": { words: "Runs", group: "Model", keys: ["4"], keysOnly: true },
+  "model.tab5": { words: "History", group: "Model", keys: ["5"], keysOnly: true },
+  "model.tab6": { words: "Settings", group: "Model", keys: ["6"], keysOnly: true },
 
-  "schema.side": { words: "Fields or code", group: "Model", keys: ["mod+/"] },
-  "schema.try": { words: "Try the schema", group: "Model", keys: ["mod+enter"] },
-  "schema.back": { words: "Back to the settings", group: "Model", keys: [] },
+  "schema.side": { words: "Fields or code", group: "Schema", keys: ["mod+/"] },
+  "schema.try": { words: "Try the schema", group: "Schema", keys: ["mod+enter"] },
+  "schema.back": { words: "Back to the settings", group: "Schema", keys: [] },
 
   "review.next": { words: "Next operation", group: "Review", keys: ["j"], keysOnly: true },
   "review.previous": { words: "Previous operation", group: "Review", keys: ["k"], keysOnly: true },
@@ -105,7 +112,9 @@ const commands = {
   "review.unified": { words: "View: unified", group: "Review", keys: ["1"] },
   "review.split": { words: "View: split", group: "Review", keys: ["2"] },
   "review.rendered": { words: "View: rendered", group: "Review", keys: ["3"] },
-  "review.result": { words: "View: result", group: "Review", keys: ["4", "5"] },
+  "review.structure": { words: "View: structure", group: "Review", keys: ["4"] },
+  "review.result": { words: "View: result", group: "Review", keys: ["5"] },
+  "review.draft": { words: "Edit the whole text", group: "Review", keys: ["shift+e"] },
   "review.deletions": { words: "Show or hide deletions", group: "Review", keys: ["h"] },
   "review.wrap": { words: "Wrap long lines", group: "Review", keys: ["w"] },
   "review.undo": { words: "Undo the last decision", group: "Review", keys: ["z", "mod+z"] },
@@ -150,6 +159,7 @@ export const GROUPS: readonly Group[] = [
   "Review",
   "Models",
   "Model",
+  "Schema",
   "Reflect",
   "Memories",
   "Activity",

@@ -1,4 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { isSchedule, type Schedule } from "~/features/models/filter";
 import { ModelsScreen } from "~/features/models/models-screen";
 
 export const Route = createFileRoute("/b/$bank/models/")({
@@ -6,6 +7,8 @@ export const Route = createFileRoute("/b/$bank/models/")({
     words: typeof search.words === "string" ? search.words : undefined,
     states: Array.isArray(search.states) ? search.states.map(String) : undefined,
     tags: Array.isArray(search.tags) ? search.tags.map(String) : undefined,
+    all: search.all === true ? true : undefined,
+    when: Array.isArray(search.when) ? search.when.filter(isSchedule) : undefined,
   }),
   component: Models,
 });
@@ -14,6 +17,9 @@ export interface ModelsSearch {
   words?: string | undefined;
   states?: string[] | undefined;
   tags?: string[] | undefined;
+  /** All of the tags. */
+  all?: boolean | undefined;
+  when?: Schedule[] | undefined;
 }
 
 function Models() {
@@ -23,14 +29,22 @@ function Models() {
   return (
     <ModelsScreen
       bank={bank}
-      filter={{ words: search.words ?? "", states: search.states ?? [], tags: search.tags ?? [] }}
-      onFilter={({ words, states, tags }) =>
+      filter={{
+        words: search.words ?? "",
+        states: search.states ?? [],
+        tags: search.tags ?? [],
+        allTags: search.all ?? false,
+        schedules: search.when ?? [],
+      }}
+      onFilter={({ words, states, tags, allTags, schedules }) =>
         void navigate({
           replace: true,
           search: {
             words: words || undefined,
             states: states.length > 0 ? states : undefined,
             tags: tags.length > 0 ? tags : undefined,
+            all: allTags || undefined,
+            when: schedules.length > 0 ? schedules : undefined,
           },
         })
       }

@@ -130,7 +130,7 @@ export function ActivityScreen({
     </>
   );
   return (
-    <Panes id={narrow ? "activity-narrow" : "activity"} panes={narrow ? ["one"] : ["list", "one"]}>
+    <Panes id={narrow ? "activity-narrow" : "activity"}>
       {covers ? (
         <Pane id="one" label={strings.detail}>
           {chosen}

@@ -98,10 +98,7 @@ export function MemoriesScreen({
   );
   return (
     <>
-      <Panes
-        id={narrow ? "memories-narrow" : "memories"}
-        panes={narrow ? ["one"] : ["list", "detail"]}
-      >
+      <Panes id={narrow ? "memories-narrow" : "memories"}>
         {covers ? (
           <Pane id="one" label={strings.detail.label}>
             {pane}

@@ -50,7 +50,16 @@ export const modelColumns: Column<ModelRow>[] = [
     label: words.schedule,
     width: "10rem",
     room: "unfolded",
-    cell: (model) => <span className="block truncate text-muted">{scheduleOf(model)}</span>,
+    cell: (model) => (
+      <>
+        <p className="truncate text-muted">{scheduleOf(model)}</p>
+        {model.next_run && (
+          <p className="type-small truncate text-faint">
+            {words.next} <time dateTime={model.next_run}>{dayTime(model.next_run)}</time>
+          </p>
+        )}
+      </>
+    ),
   },
   {
     id: "refreshed",

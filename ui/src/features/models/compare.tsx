@@ -1,10 +1,12 @@
-import { ArrowLeftRight, ArrowRight } from "lucide-react";
-import { useState } from "react";
+import { ArrowLeftRight, ArrowRight, Pin, PinOff } from "lucide-react";
+import { useMemo, useState } from "react";
 import { Button, IconButton } from "~/components/button";
-import { keyOf, runsOf, SplitEntry, UnchangedSplit, UnifiedDiff } from "~/components/doc-diff";
+import { FormDialog } from "~/components/dialog";
+import { SplitDiff, UnifiedDiff } from "~/components/doc-diff";
 import { Fact } from "~/components/fact";
-import { Checkbox } from "~/components/field";
+import { Checkbox, TextArea } from "~/components/field";
 import { Icon } from "~/components/icon";
+import { JsonChanges } from "~/components/json-changes";
 import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { Segmented } from "~/components/segmented";
@@ -13,11 +15,15 @@ import { Tabs } from "~/components/tabs";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
 import { withHeadings } from "~/lib/headings";
+import { useNarrow } from "~/lib/use-narrow";
 import type {
   BankId,
   DiffEntry,
   EvidenceItem,
+  JsonChange,
   ModelDetail,
+  ModelId,
+  TimelineEntry,
   VersionDiff,
 } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
@@ -25,12 +31,17 @@ import { strings } from "./model-strings";
 
 const words = strings.history;
 
+type Part = "document" | "evidence" | "structured" | "settings";
+
+export type VersionEntry = Extract<TimelineEntry, { kind: "version" }>;
+
 /** Two versions set against each other, and the way back to the older one. */
 export function Compare({
   bank,
   detail,
   a,
   b,
+  entry,
   onSwap,
   onReverted,
 }: {
@@ -38,13 +49,27 @@ export function Compare({
   detail: ModelDetail;
   a: number;
   b: number;
+  /** The newer side in the history, for pinning it and writing about it. */
+  entry: VersionEntry | undefined;
   onSwap: () => void;
   onReverted: () => void;
 }) {
-  const [part, setPart] = useState<"document" | "evidence">("document");
+  const [part, setPart] = useState<Part>("document");
   const [layout, setLayout] = useState<"unified" | "split">("unified");
   const compared = useRead("diffVersions", [bank, detail.model.id, a, b], { keepPrevious: true });
   const diff = compared.data;
+  const narrow = useNarrow();
+  const layouts = (
+    <Segmented
+      label={words.layout}
+      value={layout}
+      onValue={setLayout}
+      segments={[
+        { value: "unified", label: words.unified },
+        { value: "split", label: words.split },
+      ]}
+    />
+  );
   return (
     <>
       <div className="flex min-h-bar shrink-0 flex-wrap items-center gap-2 border-line border-b px-4 py-1">
@@ -52,6 +77,8 @@ export function Compare({
         <Icon of={ArrowRight} small className="text-faint" />
         <Side letter="B" version={b} />
         <IconButton small icon={ArrowLeftRight} name={words.swap} onClick={onSwap} />
+        <Keeping bank={bank} model={detail.model.id} entry={entry} />
+        {narrow && part === "document" && layouts}
         <Revert bank={bank} detail={detail} to={a} onReverted={onReverted} />
       </div>
       {compared.error && (
@@ -72,28 +99,32 @@ export function Compare({
               label: words.evidence,
               count: diff.evidence_new.length + diff.evidence_gone.length,
             },
+            { value: "structured", label: words.structured, count: diff.structured.length },
+            { value: "settings", label: words.settings, count: diff.settings.length },
           ]}
-          after={
-            part === "document" && (
-              <Segmented
-                label={words.layout}
-                value={layout}
-                onValue={setLayout}
-                segments={[
-                  { value: "unified", label: words.unified },
-                  { value: "split", label: words.split },
-                ]}
-              />
-            )
-          }
+          after={part === "document" && !narrow && layouts}
         >
-          <ScrollText label={words.document} className="pb-6">
-            {part === "evidence" ? (
+          {part === "document" && <Document detail={detail} diff={diff} layout={layout} />}
+          {part === "evidence" && (
+            <ScrollText label={words.evidence} className="pb-6">
               <Evidence diff={diff} />
-            ) : (
-              <Document detail={detail} diff={diff} layout={layout} />
-            )}
-          </ScrollText>
+            </ScrollText>
+          )}
+          {part === "structured" && (
+            <Values
+              label={words.structured}
+              changes={diff.structured}
+              same={words.structuredSame}
+            />
+          )}
+          {part === "settings" && (
+            <Values
+              label={words.settings}
+              changes={diff.settings}
+              same={words.settingsSame}
+              nameOf={settingName}
+            />
+          )}
         </Tabs>
       )}
     </>
@@ -121,38 +152,143 @@ function Document({
   layout: "unified" | "split";
 }) {
   const { entries } = diff.diff;
+  const { structure } = detail;
+  const headed = useMemo(() => withHeadings(entries, structure), [entries, structure]);
+  const headings = useMemo(() => headingsOf(structure, entries), [structure, entries]);
   if (changesOf(entries) === 0) return <p className="p-4 text-muted">{words.same}</p>;
-  if (layout === "split") {
-    return runsOf(withHeadings(entries, detail.structure)).map((run) => {
-      const [first] = run;
-      if (!first) return null;
-      return first.kind === "unchanged" ? (
-        <UnchangedSplit key={keyOf(first)} entries={run} />
-      ) : (
-        <SplitEntry key={keyOf(first)} entry={first} />
-      );
-    });
-  }
-  return <UnifiedDiff entries={entries} headings={headingsOf(detail, entries)} />;
+  return layout === "split" ? (
+    <SplitDiff label={words.document} entries={headed} />
+  ) : (
+    <UnifiedDiff label={words.document} entries={entries} headings={headings} />
+  );
 }
 
 function Evidence({ diff }: { diff: VersionDiff }) {
   const groups: [string, EvidenceItem[]][] = [
     [words.evidenceNew, diff.evidence_new],
     [words.evidenceGone, diff.evidence_gone],
+    [words.evidenceKept, diff.evidence_kept],
   ];
-  if (groups.every(([, items]) => items.length === 0)) {
-    return <p className="p-4 text-muted">{words.evidenceSame}</p>;
-  }
-  return groups.map(([title, items]) =>
-    items.length === 0 ? null : (
-      <section key={title} aria-label={title} className="max-w-[44rem]">
-        <h3 className="type-label px-4 pt-3 text-faint">{title}</h3>
-        {items.map((item) => (
-          <Fact key={item.id} item={item} />
-        ))}
-      </section>
-    ),
+  const same = diff.evidence_new.length + diff.evidence_gone.length === 0;
+  return (
+    <>
+      {same && <p className="p-4 pb-0 text-muted">{words.evidenceSame}</p>}
+      {groups.map(([title, items]) =>
+        items.length === 0 ? null : (
+          <section key={title} aria-label={title} className="max-w-[44rem]">
+            <h2 className="type-label flex gap-2 px-4 pt-3 text-faint">
+              {title}
+              <span>{items.length}</span>
+            </h2>
+            {items.map((item) => (
+              <Fact key={item.id} item={item} quiet={title === words.evidenceKept} />
+            ))}
+          </section>
+        ),
+      )}
+    </>
+  );
+}
+
+/** Values that differ, place by place. */
+function Values({
+  label,
+  changes,
+  same,
+  nameOf,
+}: {
+  label: string;
+  changes: readonly JsonChange[];
+  same: string;
+  nameOf?: (pointer: string) => string;
+}) {
+  if (changes.length === 0) return <p className="p-4 text-muted">{same}</p>;
+  return (
+    <ScrollText label={label} className="pb-6">
+      <JsonChanges changes={changes} {...(nameOf ? { nameOf } : {})} />
+    </ScrollText>
+  );
+}
+
+/** A setting by its name in the form, with the place inside it when there is one. */
+function settingName(pointer: string): string {
+  const known = Object.keys(words.settingName)
+    .filter((own) => pointer === own || pointer.startsWith(`${own}/`))
+    .sort((one, other) => other.length - one.length)[0];
+  if (known === undefined) return pointer.slice(1).replaceAll("_", " ").replaceAll("/", ", ");
+  const rest = pointer.slice(known.length + 1).replaceAll("/", ", ");
+  return [words.settingName[known], rest].filter(Boolean).join(", ");
+}
+
+/** Pins a version, so that it is kept beyond the limit, and keeps a person's words about it. */
+function Keeping({
+  bank,
+  model,
+  entry,
+}: {
+  bank: BankId;
+  model: ModelId;
+  entry: VersionEntry | undefined;
+}) {
+  const pin = useWrite("pinVersion");
+  const [noting, setNoting] = useState(false);
+  if (!entry) return null;
+  return (
+    <>
+      <IconButton
+        small
+        icon={entry.pinned ? PinOff : Pin}
+        name={entry.pinned ? words.unpin : words.pin}
+        aria-pressed={entry.pinned}
+        disabled={pin.isPending}
+        onClick={() => pin.mutate([bank, model, entry.version, !entry.pinned])}
+      />
+      <Button size="small" kind="plain" onClick={() => setNoting(true)}>
+        {words.noteAct}
+      </Button>
+      {noting && (
+        <NoteDialog bank={bank} model={model} entry={entry} onLeave={() => setNoting(false)} />
+      )}
+    </>
+  );
+}
+
+function NoteDialog({
+  bank,
+  model,
+  entry,
+  onLeave,
+}: {
+  bank: BankId;
+  model: ModelId;
+  entry: VersionEntry;
+  onLeave: () => void;
+}) {
+  const [text, setText] = useState(entry.note ?? "");
+  const note = useWrite("noteVersion");
+  const save = () =>
+    note.mutate([bank, model, entry.version, text.trim() || null], { onSuccess: onLeave });
+  return (
+    <FormDialog
+      open
+      onOpenChange={(open) => !open && onLeave()}
+      title={words.noteTitle(entry.version)}
+      foot={
+        <>
+          <Button onClick={onLeave}>{words.noteBack}</Button>
+          <Button kind="primary" disabled={note.isPending} onClick={save}>
+            {words.noteSave}
+          </Button>
+        </>
+      }
+    >
+      {note.error && <ReportCard report={note.error} />}
+      <TextArea
+        label={words.noteField}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </FormDialog>
   );
 }
 
@@ -203,8 +339,11 @@ const changesOf = (entries: readonly DiffEntry[]) =>
   entries.filter(({ kind }) => kind !== "unchanged").length;
 
 /** Headings by section: of the present document, and of sections that came or went. */
-function headingsOf(detail: ModelDetail, entries: readonly DiffEntry[]): Map<string, string> {
-  const headings = new Map(detail.structure.sections.map(({ id, heading }) => [id, heading]));
+function headingsOf(
+  structure: ModelDetail["structure"],
+  entries: readonly DiffEntry[],
+): Map<string, string> {
+  const headings = new Map(structure.sections.map(({ id, heading }) => [id, heading]));
   for (const entry of entries) {
     const heading = entry.new_text ?? entry.old_text;
     if (entry.block_id === null && heading !== null) headings.set(entry.section_id, heading);

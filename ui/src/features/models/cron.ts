@@ -15,7 +15,7 @@ export interface CronChoice {
   date: number;
 }
 
-export const usual: CronChoice = { kind: "daily", time: "07:00", weekdays: [1], date: 1 };
+const usual: CronChoice = { kind: "daily", time: "07:00", weekdays: [1], date: 1 };
 
 /** The choice that says the same as an expression, else `own`. */
 export function choiceOf(expression: string): CronChoice {

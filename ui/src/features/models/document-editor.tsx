@@ -2,11 +2,13 @@ import { useState } from "react";
 import { Button } from "~/components/button";
 import { Markdown } from "~/components/markdown";
 import { MarkdownEditor } from "~/components/markdown-editor";
-import { Pane, PaneEdge, Panes } from "~/components/panes";
+import { Pane, PaneEdge, PaneHead, Panes } from "~/components/panes";
 import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
+import { takeEdit } from "~/lib/kept-edit";
+import { useDraft } from "~/lib/use-draft";
 import { useNarrow } from "~/lib/use-narrow";
 import type { BankId, ModelDetail } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
@@ -24,43 +26,75 @@ export function DocumentEditor({
   detail: ModelDetail;
   onDone: () => void;
 }) {
+  const { id } = detail.model;
   // The version that was being read when editing began; if it has moved, saving is refused.
-  const [{ version, text: began }] = useState({
-    version: detail.model.version,
-    text: detail.content,
+  const [began] = useState(() => {
+    const handed = takeEdit(id);
+    return {
+      version: handed?.version ?? detail.model.version,
+      text: handed?.content ?? detail.content,
+      handed,
+    };
   });
-  const [text, setText] = useState(began);
+  const draft = useDraft(`model ${bank} ${id} ${began.version}`, began.text);
+  const { text } = draft;
   const narrow = useNarrow();
   const save = useWrite("editModel");
-  const keep = () =>
-    save.mutate([bank, detail.model.id, text, version], {
+  const conflict = save.error?.code === "conflict";
+  const keep = (version: number) =>
+    save.mutate([bank, id, text, version], {
       onSuccess: (saved) => {
+        draft.drop();
         say(words.saved(saved.model.version));
         onDone();
       },
     });
-  useCommands({ "model.save": keep });
+  const leave = () => {
+    draft.drop();
+    onDone();
+  };
+  const beside = conflict ? detail.content : text;
+  useCommands({ "model.save": () => keep(began.version) });
 
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       {save.error && (
         <div className="border-line border-b p-3">
-          <ReportCard report={save.error} onRetry={keep}>
-            {save.error.code === "conflict" && words.conflict}
+          <ReportCard
+            report={save.error}
+            {...(conflict ? {} : { onRetry: () => keep(began.version) })}
+            actions={
+              conflict && (
+                <Button onClick={() => keep(detail.model.version)}>{words.saveOver}</Button>
+              )
+            }
+          >
+            {conflict && words.conflict}
           </ReportCard>
         </div>
       )}
-      <Panes id="model-editor" panes={narrow ? ["text"] : ["text", "preview"]}>
+      {(draft.begun || began.handed) && (
+        <p className="type-small border-line border-b px-4 py-1.5 text-muted">
+          {began.handed ? words.from(began.handed.left_out) : words.begun}
+        </p>
+      )}
+      <Panes id="model-editor">
         <Pane id="text" label={words.editor}>
-          <MarkdownEditor label={words.editor} value={text} onChange={setText} onSave={keep} />
+          <MarkdownEditor
+            label={words.editor}
+            value={text}
+            onChange={draft.set}
+            onSave={() => keep(began.version)}
+          />
         </Pane>
         {!narrow && (
           <>
-            <PaneEdge label={words.preview} />
-            <Pane id="preview" label={words.preview} as="aside">
-              <ScrollText label={words.preview} className="px-8 py-6">
+            <PaneEdge label={conflict ? words.now : words.preview} />
+            <Pane id="preview" label={conflict ? words.now : words.preview} as="aside">
+              {conflict && <PaneHead title={words.now} />}
+              <ScrollText label={words.text} className="px-8 py-6">
                 <article className="doc">
-                  <Markdown>{text}</Markdown>
+                  <Markdown>{beside}</Markdown>
                 </article>
               </ScrollText>
             </Pane>
@@ -68,13 +102,13 @@ export function DocumentEditor({
         )}
       </Panes>
       <div className="flex min-h-(--foot) shrink-0 items-center gap-2 border-line border-t bg-sunken px-4">
-        <Button onClick={onDone}>{words.cancel}</Button>
+        <Button onClick={leave}>{words.cancel}</Button>
         <Button
           kind="primary"
           command="model.save"
           className="ml-auto"
-          disabled={save.isPending || text === began}
-          onClick={keep}
+          disabled={save.isPending || (text === began.text && !began.handed)}
+          onClick={() => keep(began.version)}
         >
           {words.save}
         </Button>

@@ -1,6 +1,6 @@
-import { Pencil } from "lucide-react";
+import { PanelRight, Pencil } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { Button } from "~/components/button";
+import { Button, IconButton } from "~/components/button";
 import { Empty } from "~/components/empty";
 import { Checkbox } from "~/components/field";
 import { Keys } from "~/components/keys";
@@ -12,7 +12,8 @@ import { useNarrow } from "~/lib/use-narrow";
 import type { BankId, ModelDetail } from "~/platform/bindings";
 import { DocumentSide } from "./document-side";
 import { strings } from "./model-strings";
-import { Sheet } from "./sheet";
+import { type Chosen, Sheet } from "./sheet";
+import { useLock } from "./use-lock";
 import type { Refresh } from "./use-refresh";
 
 const words = strings.document;
@@ -28,17 +29,25 @@ export function DocumentTab({
   bank,
   detail,
   refresh,
+  begins,
   onTrace,
 }: {
   bank: BankId;
   detail: ModelDetail;
   refresh: Refresh;
+  /** Opens the editor at once, with a text that was handed over if there is one. */
+  begins: boolean;
   onTrace: () => void;
 }) {
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useState(begins);
   const [blame, setBlame] = useState(true);
-  const [section, setSection] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const [jumped, setJumped] = useState(0);
+  const locking = useLock(bank, detail);
   const narrow = useNarrow();
+  // In a narrow window the side comes when it is asked for, or when a block is asked about.
+  const [asked, setAsked] = useState<boolean | null>(null);
+  const side = asked ?? !narrow;
   const { model } = detail;
   const failure =
     model.state === "failed" || model.state === "needs_attention" ? detail.last_run?.report : null;
@@ -46,6 +55,7 @@ export function DocumentTab({
   useCommands({
     "model.edit": () => setEditing(true),
     "model.blame": () => setBlame(!blame),
+    "model.lock": chosen ? () => locking.toggle(chosen) : words.chooseFirst,
   });
 
   if (editing) {
@@ -56,10 +66,11 @@ export function DocumentTab({
     );
   }
   const sections = detail.structure.sections;
-  const current = section ?? sections[0]?.id ?? null;
+  const [first] = sections;
+  const current = chosen ?? (first ? { section: first.id, block: null } : null);
 
   return (
-    <Panes id="model-document" panes={narrow ? ["document"] : ["document", "side"]}>
+    <Panes id="model-document">
       <Pane id="document" label={strings.tabs.document}>
         <div className="type-small flex min-h-bar shrink-0 items-center gap-2 border-line border-b px-4 text-muted">
           {!model.placeholder && (
@@ -83,6 +94,13 @@ export function DocumentTab({
           >
             {words.edit}
           </Button>
+          <IconButton
+            small
+            icon={PanelRight}
+            name={strings.side.label}
+            aria-pressed={side}
+            onClick={() => setAsked(!side)}
+          />
         </div>
         {failure && (
           <div className="px-4 pt-4">
@@ -117,10 +135,17 @@ export function DocumentTab({
             <p>{words.emptyAbout}</p>
           </Empty>
         ) : (
-          <Sheet detail={detail} blame={blame} chosen={section} onCurrent={setSection} />
+          <Sheet
+            detail={detail}
+            blame={blame}
+            chosen={chosen}
+            jumped={jumped}
+            onChosen={setChosen}
+            onAsk={() => setAsked(true)}
+          />
         )}
       </Pane>
-      {!narrow && (
+      {side && (
         <>
           <PaneEdge label={strings.side.label} />
           <Pane
@@ -131,7 +156,16 @@ export function DocumentTab({
             min="200px"
             max="400px"
           >
-            <DocumentSide detail={detail} current={current} onCurrent={setSection} />
+            <DocumentSide
+              bank={bank}
+              detail={detail}
+              chosen={current}
+              locking={locking}
+              onChosen={(next) => {
+                setChosen(next);
+                setJumped((count) => count + 1);
+              }}
+            />
           </Pane>
         </>
       )}

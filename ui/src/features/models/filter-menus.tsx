@@ -1,10 +1,10 @@
 import { ChevronDown } from "lucide-react";
 import { Button } from "~/components/button";
 import { Icon } from "~/components/icon";
-import { Menu, MenuCheck, MenuLabel } from "~/components/menu";
+import { Menu, MenuCheck, MenuLabel, MenuSeparator } from "~/components/menu";
 import { modelStates, modelStateWord } from "~/components/model-state";
 import type { ModelRow } from "~/platform/bindings";
-import type { ModelFilter } from "./filter";
+import type { ModelFilter, Schedule } from "./filter";
 import { strings } from "./strings";
 
 /** State and tags as menus of boxes; how many are ticked stands on the button. */
@@ -37,6 +37,17 @@ export function FilterMenus({
       </Menu>
       <Menu align="start" trigger={<MenuButton label={strings.tags} chosen={filter.tags.length} />}>
         {tags.length === 0 && <MenuLabel>{strings.noTags}</MenuLabel>}
+        {tags.length > 1 && (
+          <>
+            <MenuCheck
+              checked={filter.allTags}
+              onChecked={() => onFilter({ ...filter, allTags: !filter.allTags })}
+            >
+              {strings.allTags}
+            </MenuCheck>
+            <MenuSeparator />
+          </>
+        )}
         {tags.map((tag) => (
           <MenuCheck
             key={tag}
@@ -44,6 +55,20 @@ export function FilterMenus({
             onChecked={() => onFilter({ ...filter, tags: toggle(filter.tags, tag) })}
           >
             {tag}
+          </MenuCheck>
+        ))}
+      </Menu>
+      <Menu
+        align="start"
+        trigger={<MenuButton label={strings.columns.schedule} chosen={filter.schedules.length} />}
+      >
+        {(Object.keys(strings.schedules) as Schedule[]).map((schedule) => (
+          <MenuCheck
+            key={schedule}
+            checked={filter.schedules.includes(schedule)}
+            onChecked={() => onFilter({ ...filter, schedules: toggle(filter.schedules, schedule) })}
+          >
+            {strings.schedules[schedule]}
           </MenuCheck>
         ))}
       </Menu>
@@ -61,6 +86,6 @@ function MenuButton({ label, chosen, ...rest }: { label: string; chosen: number 
   );
 }
 
-function toggle(list: string[], value: string): string[] {
+function toggle<T>(list: T[], value: T): T[] {
   return list.includes(value) ? list.filter((other) => other !== value) : [...list, value];
 }

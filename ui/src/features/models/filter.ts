@@ -8,9 +8,32 @@ export interface ModelFilter {
   states: string[];
   /** Tags of which one must be there; all models when empty. */
   tags: string[];
+  /** All of the tags must be there. */
+  allTags: boolean;
+  /** How they refresh; all when empty. */
+  schedules: Schedule[];
 }
 
-export const noFilter: ModelFilter = { words: "", states: [], tags: [] };
+export type Schedule = "manual" | "after" | "cron";
+
+export function isSchedule(value: unknown): value is Schedule {
+  return value === "manual" || value === "after" || value === "cron";
+}
+
+export const noFilter: ModelFilter = {
+  words: "",
+  states: [],
+  tags: [],
+  allTags: false,
+  schedules: [],
+};
+
+function scheduleKind(
+  model: Pick<ModelRow, "refresh_cron" | "refresh_after_consolidation">,
+): Schedule {
+  if (model.refresh_cron) return "cron";
+  return model.refresh_after_consolidation ? "after" : "manual";
+}
 
 export function applyFilter(models: readonly ModelRow[], filter: ModelFilter): ModelRow[] {
   const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
@@ -19,9 +42,16 @@ export function applyFilter(models: readonly ModelRow[], filter: ModelFilter): M
     return (
       words.every((word) => text.includes(word)) &&
       (filter.states.length === 0 || filter.states.includes(model.state)) &&
-      (filter.tags.length === 0 || filter.tags.some((tag) => model.tags.includes(tag)))
+      carries(model.tags, filter) &&
+      (filter.schedules.length === 0 || filter.schedules.includes(scheduleKind(model)))
     );
   });
+}
+
+function carries(tags: readonly string[], filter: ModelFilter): boolean {
+  if (filter.tags.length === 0) return true;
+  const has = (tag: string) => tags.includes(tag);
+  return filter.allTags ? filter.tags.every(has) : filter.tags.some(has);
 }
 
 const keyOf: Record<string, (model: ModelRow) => number | string> = {

@@ -1,5 +1,5 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import { ChevronLeft, Ellipsis, Eraser, RefreshCw, Trash2 } from "lucide-react";
+import { ChevronLeft, Ellipsis, Eraser, FlaskConical, RefreshCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Badge } from "~/components/badge";
 import { Button, IconButton } from "~/components/button";
@@ -8,10 +8,12 @@ import { Icon } from "~/components/icon";
 import { Menu, MenuItem, MenuSeparator } from "~/components/menu";
 import { ModelStateWord } from "~/components/model-state";
 import { ReportCard } from "~/components/report";
+import { StateMark } from "~/components/state";
 import { say } from "~/components/toast";
 import type { BankId, ModelDetail } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
 import { strings } from "./model-strings";
+import type { DryRun } from "./use-dry-run";
 import type { Refresh } from "./use-refresh";
 
 /** Name, state, question, and the one thing to do next: review what waits, else refresh. */
@@ -19,10 +21,12 @@ export function ModelHead({
   bank,
   detail,
   refresh,
+  dry,
 }: {
   bank: BankId;
   detail: ModelDetail;
   refresh: Refresh;
+  dry: DryRun;
 }) {
   const { model } = detail;
   const [asking, setAsking] = useState<"clear" | "remove" | null>(null);
@@ -58,6 +62,14 @@ export function ModelHead({
             <MenuItem icon={RefreshCw} onSelect={() => void refresh.run(model, true)}>
               {strings.refreshFull}
             </MenuItem>
+            <MenuItem
+              icon={FlaskConical}
+              command="model.dryRun"
+              disabled={dry.unavailable !== undefined}
+              onSelect={dry.run}
+            >
+              {strings.dry.act}
+            </MenuItem>
             <MenuSeparator />
             <MenuItem
               icon={Eraser}
@@ -76,6 +88,17 @@ export function ModelHead({
         {model.source_query}
       </p>
       {refresh.fault && <ReportCard report={refresh.fault} className="mt-2 ml-8" />}
+      {dry.fault && <ReportCard report={dry.fault} className="mt-2 ml-8" onRetry={dry.run} />}
+      {dry.running && (
+        <p role="status" className="type-small mt-2 ml-8 flex items-center gap-2 text-muted">
+          <StateMark mark="turning" tone="accent" className="size-3" />
+          {strings.dry.running}
+          <Button size="small" onClick={dry.stop}>
+            {strings.dry.stop}
+          </Button>
+        </p>
+      )}
+      {refresh.question}
       {asking === "clear" && <Clear bank={bank} detail={detail} onGone={() => setAsking(null)} />}
       {asking === "remove" && <Remove bank={bank} detail={detail} onGone={() => setAsking(null)} />}
     </header>

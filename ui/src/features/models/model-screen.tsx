@@ -12,8 +12,11 @@ import { HistoryTab } from "./history-tab";
 import { ModelHead } from "./model-head";
 import { strings } from "./model-strings";
 import { SettingsTab } from "./settings-tab";
+import { StructuredTab } from "./structured-tab";
 import type { ModelTab } from "./tabs";
 import { TraceTab } from "./trace-tab";
+import { useDryRun } from "./use-dry-run";
+import { useFileWatch } from "./use-file-watch";
 import { useRefresh } from "./use-refresh";
 
 interface Place {
@@ -22,6 +25,8 @@ interface Place {
   tab: ModelTab;
   /** The versions that the history compares. */
   compared: { a?: number | undefined; b?: number | undefined };
+  /** The document is opened in its editor. */
+  editing: boolean;
   onTab: (tab: ModelTab) => void;
   onCompared: (compared: { a?: number | undefined; b?: number | undefined }) => void;
 }
@@ -44,6 +49,8 @@ function Loaded({ detail, ...place }: Place & { detail: ModelDetail }) {
   const list = useRead("listModels", [bank]).data ?? [];
   const versions = useRead("listVersions", [bank, place.model]).data;
   const refresh = useRefresh(bank);
+  const dry = useDryRun(bank, detail.model);
+  useFileWatch(detail.publish !== null);
   const at = list.findIndex(({ id }) => id === place.model);
   const step = (by: number) => () => {
     const next = list[at + by];
@@ -54,14 +61,16 @@ function Loaded({ detail, ...place }: Place & { detail: ModelDetail }) {
   useCommands({
     "model.refresh":
       refresh.unavailable(detail.model) ?? (() => void refresh.run(detail.model, false)),
+    "model.dryRun": dry.unavailable ?? dry.run,
     "model.history": () => onTab("history"),
     "model.previous": step(-1),
     "model.next": step(1),
     "model.tab1": () => onTab("document"),
     "model.tab2": () => onTab("evidence"),
-    "model.tab3": () => onTab("trace"),
-    "model.tab4": () => onTab("history"),
-    "model.tab5": () => onTab("settings"),
+    "model.tab3": () => onTab("structured"),
+    "model.tab4": () => onTab("trace"),
+    "model.tab5": () => onTab("history"),
+    "model.tab6": () => onTab("settings"),
   });
 
   return (
@@ -72,7 +81,7 @@ function Loaded({ detail, ...place }: Place & { detail: ModelDetail }) {
       tabIndex={-1}
       data-focus-inside
     >
-      <ModelHead bank={bank} detail={detail} refresh={refresh} />
+      <ModelHead bank={bank} detail={detail} refresh={refresh} dry={dry} />
       <Tabs
         label={strings.tabsLabel}
         value={tab}
@@ -80,6 +89,7 @@ function Loaded({ detail, ...place }: Place & { detail: ModelDetail }) {
         tabs={[
           { value: "document", label: strings.tabs.document },
           { value: "evidence", label: strings.tabs.evidence, count: detail.based_on.length },
+          { value: "structured", label: strings.tabs.structured },
           { value: "trace", label: strings.tabs.trace },
           {
             value: "history",
@@ -95,17 +105,22 @@ function Loaded({ detail, ...place }: Place & { detail: ModelDetail }) {
               bank={bank}
               detail={detail}
               refresh={refresh}
+              begins={place.editing}
               onTrace={() => onTab("trace")}
             />
           )}
           {tab === "evidence" && <EvidenceTab detail={detail} />}
-          {tab === "trace" && <TraceTab run={detail.last_run} />}
+          {tab === "structured" && (
+            <StructuredTab bank={bank} detail={detail} onSettings={() => onTab("settings")} />
+          )}
+          {tab === "trace" && <TraceTab bank={bank} detail={detail} />}
           {tab === "history" && (
             <HistoryTab
               bank={bank}
               detail={detail}
               compared={place.compared}
               onCompared={place.onCompared}
+              onRuns={() => onTab("trace")}
             />
           )}
           {tab === "settings" && <SettingsTab bank={bank} detail={detail} />}

@@ -7,13 +7,14 @@ export const strings = {
   tabs: {
     document: "Document",
     evidence: "Evidence",
-    trace: "Trace",
+    structured: "Structured",
+    trace: "Runs",
     history: "History",
     settings: "Settings",
   },
   tabsLabel: "Parts of the model",
   refresh: "Refresh",
-  refreshFull: "Refresh in full",
+  refreshFull: "Rebuild in full once",
   refreshing: "Refreshing…",
   nothingAnswers:
     "No language model is set up and extractive mode is off. Choose one of them in Settings.",
@@ -22,6 +23,8 @@ export const strings = {
   clear: "Clear the document…",
   remove: "Delete the model…",
   queued: (name: string) => `Refresh of ${name} is queued`,
+  beyond: (name: string) => `Refresh of ${name} is queued; it goes beyond today’s limit of tokens`,
+  waiting: (name: string) => `The refresh of ${name} waits for the end of the review`,
   extractive: "Extractive",
   extractiveHint: "No language model wrote this: it is made of statements from the bank.",
 
@@ -41,8 +44,16 @@ export const strings = {
         ? `The document below is version ${version} and has not changed.`
         : "Nothing has been written yet.",
     trace: "Trace of this run",
+    chooseFirst: "Choose a section or a block first",
+    begun: "You began this earlier.",
+    from: (left: number) =>
+      left > 0
+        ? `Begun from a proposal; ${plural(left, "change")} no longer fit and ${left === 1 ? "was" : "were"} left out.`
+        : "Begun from a proposal.",
+    now: "The document now",
+    saveOver: "Save over the present version",
     conflict:
-      "The document has changed since you began. Your text is still here; copy it, reload and edit again.",
+      "The document has changed since you began. Your text is still here, with the document as it is now beside it.",
   },
   blame: {
     version: (version: number, day: string) => `v${version} · ${day}`,
@@ -52,12 +63,33 @@ export const strings = {
       operation === null ? `Proposal ${number}` : `Proposal ${number}, operation ${operation}`,
     facts: (facts: number) => plural(facts, "fact"),
     import: "imported",
+    locked: "Locked: refreshes leave it as it is",
+    nowLocked: "Locked",
+    unlocked: "No longer locked",
   },
   side: {
     label: "About this document",
     outline: "Outline",
     behind: "Behind this section",
     noneBehind: "No fact is attached to this section.",
+    behindBlock: "Behind this block",
+    noneBehindBlock: "No fact is attached to this block.",
+    author: { person: "Written by you", run: "Written by a refresh", import: "Imported" },
+    inVersion: (version: number) => `in version ${version}`,
+    lockBlock: "Lock this block",
+    lockSection: "Lock this section",
+    unlock: "Unlock",
+    lockHelp: "Refreshes leave what is locked as it is. You can still edit it.",
+    lockedBySection: "Its section is locked.",
+    next: "Next run",
+    held: "Held back",
+    rebuilt: "Last rebuilt",
+    file: "File",
+    fileState: {
+      ok: "up to date",
+      changed_outside: "changed outside",
+      failed: "could not be written",
+    },
     state: "State",
     version: "Version",
     readTo: "Read to",
@@ -81,9 +113,114 @@ export const strings = {
     noneNewer: "Nothing new in scope.",
   },
 
+  structured: {
+    none: "No structured output",
+    noneAbout:
+      "A model can fill fields from its finished document, for programs and tables. Describe them in the settings of this model.",
+    describe: "Describe fields",
+    notYet: "Not extracted yet",
+    notYetAbout: "The next refresh fills the fields, or fill them from the present text now.",
+    stale: "The document or the schema has changed since these fields were filled.",
+    again: "Fill them from the present text",
+    done: "The fields are filled anew",
+    parts: "How it is shown",
+    fields: "Fields",
+    json: "JSON",
+    copy: "Copy",
+    copied: "Copied",
+  },
+  dry: {
+    act: "Dry run",
+    running: "Trying the refresh; nothing is written.",
+    stop: "Stop",
+    noneChosen: "Choose a model first",
+  },
+  guidance: {
+    title: "What refreshes are told",
+    about: "Notes of your reviews and changes that you decided against.",
+    note: "Note",
+    declined: "Decided against",
+    lapsed: "No longer counts: a fact behind it has changed",
+    standing: "Told to every refresh",
+    passing: "Told until its change is approved",
+    stand: "Tell it to every refresh",
+    pass: "Tell it only until the next approval",
+    remove: "Tell it no more",
+  },
+  file: {
+    title: "Publish to a file",
+    seen: (name: string) => `The file of ${name} was changed outside; its text waits for you`,
+    about:
+      "Each version is written there. What somebody else writes into it is offered to you as a proposal, never overwritten.",
+    path: "File",
+    pathHelp: "With its whole path; the folder must exist.",
+    header: "Begin with a header of the model’s fields",
+    set: "Publish there",
+    noPath: "Name a file first",
+    same: "Nothing has changed",
+    change: "Save",
+    clear: "Publish to no file",
+    now: "Write it now",
+    cleared: "It is published to no file any more; the file stays where it is",
+    written: "The file is written",
+    version: (version: number) => `It holds version ${version}.`,
+    never: "It has not been written yet.",
+    outside: "Somebody changed the file. Nothing is written over it until you have decided.",
+    review: "Look at the change",
+    failed: "The file could not be written; the next version tries again.",
+  },
   trace: {
+    list: "Runs",
+    chosen: "The chosen run",
+    did: "What it did",
+    dryRun: "Dry run",
+    keepable: "Open the result",
+    noneKept: "Choose a run to see what it did.",
+    window: "Read",
+    windowOf: (memories: number, after: string | null, until: string | null) =>
+      [
+        `${memories > 500 ? "500+" : count(memories)} ${memories === 1 ? "memory" : "memories"}`,
+        after ? `written after ${after}` : "of everything in scope",
+        until && `up to ${until}`,
+      ]
+        .filter(Boolean)
+        .join(", "),
+    facts: "Facts",
+    factsOf: (read: number, used: number) => `${count(read)} read, ${count(used)} used`,
+    edits: "Changes",
+    editsOf: (applied: number, noop: number, skipped: number) =>
+      [
+        `${count(applied)} made`,
+        noop > 0 && `${count(noop)} true already`,
+        skipped > 0 && `${count(skipped)} skipped`,
+      ]
+        .filter(Boolean)
+        .join(", "),
+    usage: "Tokens",
+    usageOf: (total: number, cached: number) =>
+      cached > 0 ? `${count(total)}, ${count(cached)} from the cache` : count(total),
+    led: "Led to",
+    toVersion: (version: number) => `version ${version}`,
+    toProposal: "a proposal",
+    because: "Because",
+    times: (times: number) => `${count(times)} times in a row`,
+    causes: {
+      manual_refresh: "asked for by you",
+      create: "first build",
+      cron: "by schedule",
+      full_cron: "by the schedule of full rebuilds",
+      after_consolidation: "after observations changed",
+      after_deletion: "after a deletion",
+      import: "by import",
+    } as Record<string, string>,
+    skips: {
+      fresh: "nothing new",
+      floor: "too soon after the last run",
+      review: "a review was under way",
+      failure_pause: "paused after failures",
+      ceiling: "the daily limit of tokens was reached",
+    } as Record<string, string>,
     none: "No refresh has run yet.",
-    run: "Last run",
     started: "Started",
     took: "Took",
     mode: "Mode",
@@ -94,11 +231,6 @@ export const strings = {
     warnings: "Warnings",
     notKept:
       "The steps of this run were not kept. Switch on “Keep the trace” in the settings of this model to see them next time.",
-    steps: "Steps",
-    tool: "Tool",
-    call: "Model call",
-    results: (results: number) => plural(results, "result"),
-    tokens: (tokens: number) => `${count(tokens)} tokens`,
     outcomes: {
       content_written: "A new version was published",
       content_unchanged: "Nothing changed",
@@ -135,13 +267,44 @@ export const strings = {
     superseded: "Replaced proposal",
     failed: "Refresh failed",
     pinned: "Pinned",
+    pin: "Pin, so that it is always kept",
+    unpin: "No longer pin",
+    noteAct: "Note…",
+    noteTitle: (version: number) => `Your words about version ${version}`,
+    noteField: "Note",
+    noteSave: "Save the note",
+    noteBack: "Leave it",
+    filter: "Show",
+    filterProposals: "Proposals that published nothing",
+    filterFailed: "Failed refreshes",
+    filterSkipped: "Skipped refreshes",
+    skipped: "Refresh skipped",
+    openProposal: "Open the proposal",
+    openRuns: "Go to the runs",
+    of: "Of this version",
+    facts: "facts",
     none: "No version yet.",
+    /** What was decided, down to what was not taken. */
     decided: (number: number, { accepted, rejected, deferred }: DecisionCounts) => {
       const total = accepted + rejected + deferred;
-      return accepted === total
-        ? `Proposal ${number}, you accepted all ${total}`
-        : `Proposal ${number}, you accepted ${accepted} of ${total}`;
+      if (accepted === total) return `Proposal ${number}, you accepted all ${total}`;
+      return [
+        `Proposal ${number}, you accepted ${accepted} of ${total}`,
+        rejected > 0 && `rejected ${rejected}`,
+        deferred > 0 && `deferred ${deferred}`,
+      ]
+        .filter(Boolean)
+        .join(", ");
     },
+    declined: (number: number, { accepted, rejected, undecided }: DecisionCounts) =>
+      [
+        `Proposal ${number}`,
+        accepted > 0 && `${accepted} accepted`,
+        rejected > 0 && `${rejected} rejected`,
+        undecided > 0 && `${undecided} undecided`,
+      ]
+        .filter(Boolean)
+        .join(", "),
     cause: {
       created: "Made with a first text",
       refresh_full: "Full refresh",
@@ -176,6 +339,28 @@ export const strings = {
     evidenceNew: "Only in B",
     evidenceGone: "Only in A",
     evidenceSame: "Both rest on the same evidence.",
+    evidenceKept: "In both",
+    structured: "Structured",
+    structuredSame: "The structured output is the same in both.",
+    settings: "Settings",
+    settingsSame: "Both were made with the same settings.",
+    settingName: {
+      "/source_query": "Question",
+      "/tags": "Tags",
+      "/max_tokens": "Largest size in tokens",
+      "/trigger/mode": "How it refreshes",
+      "/trigger/refresh_cron": "Schedule",
+      "/trigger/full_refresh_cron": "Schedule of full rebuilds",
+      "/trigger/refresh_after_consolidation": "After observations change",
+      "/trigger/min_refresh_interval_seconds": "Least seconds between two runs",
+      "/trigger/fact_types": "Kinds of memory",
+      "/trigger/tags_match": "How tags are matched",
+      "/trigger/tag_groups": "Expression over tags",
+      "/trigger/exclude_mental_models": "Other models left out",
+      "/trigger/response_schema": "Schema of the structured output",
+      "/trigger/keep_trace": "Trace kept",
+      "/trigger/budget": "Effort",
+    } as Record<string, string>,
     layout: "Layout",
     unified: "Unified",
     split: "Split",

@@ -10,14 +10,18 @@ import { ReportCard } from "~/components/report";
 import { SkeletonRows } from "~/components/skeleton";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
-import type { BankId, ModelRow } from "~/platform/bindings";
+import type { BankId, ModelRow, Report } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
+import { toReport } from "~/platform/errors";
 import { BehindBar } from "./behind-bar";
+import { BulkBar } from "./bulk-bar";
 import { modelColumns } from "./columns";
 import { applyFilter, type ModelFilter, noFilter, sortModels } from "./filter";
 import { FilterMenus } from "./filter-menus";
 import { ModelsEmpty, NoModelMatches } from "./models-empty";
 import { strings } from "./strings";
+import type { ModelTab } from "./tabs";
+import { useDryRun } from "./use-dry-run";
 
 export function ModelsScreen({
   bank,
@@ -34,16 +38,20 @@ export function ModelsScreen({
   const field = useRef<HTMLInputElement>(null);
   const [sort, setSort] = useState<Sort>({ by: "state", down: false });
   const [active, setActive] = useState<string | null>(null);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
 
   const all = models.data;
   const rows = useMemo(() => sortModels(applyFilter(all ?? [], filter), sort), [all, filter, sort]);
+  const [fault, setFault] = useState<Report | null>(null);
+  const marked = rows.filter(({ id }) => selected.has(id));
   const chosen = rows.find(({ id }) => id === active);
   const due = (all ?? []).filter(({ state }) => state === "behind" || state === "never_refreshed");
 
-  const open = (model: ModelRow) =>
+  const dry = useDryRun(bank, chosen);
+  const open = (model: ModelRow, tab?: ModelTab) =>
     void navigate({
       to: "/b/$bank/models/$model/{-$tab}",
-      params: { bank, model: model.id, tab: undefined },
+      params: { bank, model: model.id, tab },
     });
   const create = (template?: string) =>
     void navigate({
@@ -51,20 +59,32 @@ export function ModelsScreen({
       params: { bank },
       search: template ? { template } : {},
     });
+  /** Queues refreshes; models under review keep their review. */
   const queue = async (targets: ModelRow[]) => {
-    await Promise.all(targets.map(({ id }) => refresh.mutateAsync([bank, id, false])));
-    const [first] = targets;
-    say(
-      targets.length === 1 && first
-        ? strings.queued(first.name)
-        : strings.queuedAll(targets.length),
+    const asked = await Promise.allSettled(
+      targets.map(({ id }) => refresh.mutateAsync([bank, id, false])),
     );
+    const refused = asked.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+    const inReview = refused.filter((why) => toReport(why).reason === "review_in_progress").length;
+    const other = refused.find((why) => toReport(why).reason !== "review_in_progress");
+    setFault(other === undefined ? null : toReport(other));
+    const queued = targets.length - refused.length;
+    const [first] = targets;
+    const said = [
+      queued === 1 && first && targets.length === 1 ? strings.queued(first.name) : null,
+      queued > 0 && targets.length > 1 ? strings.queuedAll(queued) : null,
+      inReview > 0 ? strings.bulk.inReview(inReview) : null,
+    ].filter((part) => part !== null);
+    if (said.length > 0) say(said.join("; "));
   };
 
   useCommands({
     "models.new": () => create(),
     "models.filter": () => field.current?.focus(),
     "models.refresh": chosen ? () => void queue([chosen]) : strings.noneActive,
+    "models.dryRun": dry.unavailable ?? dry.run,
+    "models.edit": chosen ? () => open(chosen, "settings") : strings.noneActive,
+    "models.history": chosen ? () => open(chosen, "history") : strings.noneActive,
     "models.refreshAll": due.length > 0 ? () => void queue(due) : strings.nothingBehind,
   });
 
@@ -104,10 +124,25 @@ export function ModelsScreen({
             />
             <FilterMenus models={all} filter={filter} onFilter={onFilter} />
           </div>
-          <BehindBar due={due} busy={refresh.isPending} onRefresh={() => void queue(due)} />
-          {refresh.error && (
+          {marked.length > 0 ? (
+            <BulkBar
+              bank={bank}
+              models={marked}
+              busy={refresh.isPending}
+              onRefresh={() => void queue(marked)}
+              onNone={() => setSelected(new Set())}
+            />
+          ) : (
+            <BehindBar due={due} busy={refresh.isPending} onRefresh={() => void queue(due)} />
+          )}
+          {dry.fault && (
             <div className="border-line border-b p-4">
-              <ReportCard report={refresh.error} />
+              <ReportCard report={dry.fault} />
+            </div>
+          )}
+          {fault && (
+            <div className="border-line border-b p-4">
+              <ReportCard report={fault} />
             </div>
           )}
           {rows.length === 0 ? (
@@ -120,9 +155,12 @@ export function ModelsScreen({
               idOf={({ id }) => id}
               active={chosen?.id ?? null}
               onActive={({ id }) => setActive(id)}
-              onOpen={open}
+              onOpen={(model) => open(model)}
               sort={sort}
               onSort={setSort}
+              selected={selected}
+              onSelected={setSelected}
+              selectLabel={({ name }) => strings.bulk.select(name)}
             />
           )}
         </>

@@ -10,7 +10,7 @@ describe("models", () => {
     renderApp("/b/workshop/models");
     await row(/Workshop status/);
     const rows = screen.getAllByRole("row").slice(1);
-    expect(rows.map((each) => within(each).getAllByRole("gridcell")[0]?.textContent)).toEqual([
+    expect(rows.map((each) => within(each).getAllByRole("gridcell")[1]?.textContent)).toEqual([
       "Refreshing",
       "Conflicted",
       "Waiting for review",
@@ -46,6 +46,40 @@ describe("models", () => {
     await noViolations();
     await user.click(screen.getByRole("button", { name: "Clear filters" }));
     await row(/Workshop status/);
+  });
+
+  test("several are selected and scheduled, tagged or deleted as one", async () => {
+    const { user, platform } = renderApp("/b/workshop/models");
+    await row(/Workshop status/);
+    screen.getByRole("grid").focus();
+    await user.keyboard("{ArrowDown}{ArrowDown} {Shift>}{ArrowDown}{/Shift}");
+    expect(await screen.findByRole("toolbar", { name: "2 models selected" })).toBeVisible();
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: "Schedule…" }));
+    const dialog = await screen.findByRole("dialog", { name: "When 2 models refresh" });
+    await user.click(within(dialog).getByRole("radio", { name: "After observations change" }));
+    await user.click(within(dialog).getByRole("button", { name: "Save" }));
+    await waitFor(() => {
+      const calls = platform.calls.filter(([name]) => name === "updateModel");
+      expect(calls).toHaveLength(2);
+      expect(calls[0]?.[3]).toEqual({
+        trigger: { refresh_after_consolidation: true, refresh_cron: null },
+      });
+    });
+    screen.getByRole("grid").focus();
+    await user.keyboard("{Control>}a{/Control}");
+    await user.click(await screen.findByRole("button", { name: "Delete…" }));
+    expect(await screen.findByRole("alertdialog", { name: "Delete 9 models?" })).toBeVisible();
+  });
+
+  test("schedules filter, and the address follows", async () => {
+    const { user, history } = renderApp("/b/workshop/models");
+    await row(/Workshop status/);
+    await user.click(screen.getByRole("button", { name: /^Schedule/ }));
+    await user.click(await screen.findByRole("menuitemcheckbox", { name: "On a schedule" }));
+    await user.keyboard("{Escape}");
+    await waitFor(() => expect(screen.getAllByRole("row")).toHaveLength(5));
+    expect(history.location.search).toContain("cron");
   });
 
   test("all that lag are refreshed with one act", async () => {
@@ -138,7 +172,8 @@ describe("model", () => {
 
   test.each([
     ["evidence", "No longer exist"],
-    ["trace", "A proposal waits for review"],
+    ["structured", /has changed since these fields were filled/],
+    ["trace", "9 read, 5 used"],
     ["history", "Rejected proposal"],
     ["settings", "Who decides"],
   ])("tab %s", async (tab, words) => {
@@ -212,6 +247,158 @@ describe("model", () => {
     await user.click(within(dialog).getByRole("button", { name: "Delete for good" }));
     await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/models"));
     expect(platform.calls).toContainEqual(["deleteModel", "workshop", "status"]);
+  });
+
+  test("a block tells who wrote it, and is locked and unlocked", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/status");
+    await user.click(await screen.findByRole("button", { name: /^v12.*proposal 3/ }));
+    const behind = screen.getByRole("region", { name: "Behind this block" });
+    expect(within(behind).getByRole("link", { name: "Proposal 3, operation 1" })).toBeVisible();
+    expect(within(behind).getByText(/planned for 12 January/)).toBeVisible();
+    await noViolations();
+    await user.keyboard("l");
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual(["setLock", "workshop", "status", "block", "b0", null]),
+    );
+    expect(await within(behind).findByRole("button", { name: /Unlock/ })).toBeVisible();
+    await user.keyboard("l");
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual(["removeLock", "workshop", "status", "block", "b0"]),
+    );
+  });
+
+  test("a refresh during a review asks what becomes of the decisions", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/status", {
+      refreshModel: async () => {
+        throw refusal({ code: "conflict", reason: "review_in_progress", retryable: false });
+      },
+    });
+    await screen.findByText(/Forty-two members/);
+    await user.keyboard("r");
+    const dialog = await screen.findByRole("alertdialog", { name: /A review of Workshop status/ });
+    expect(within(dialog).getByRole("button", { name: "Do not refresh" })).toHaveFocus();
+    await noViolations();
+    await user.click(within(dialog).getByRole("button", { name: "Move my decisions" }));
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual([
+        "refreshInReview",
+        "workshop",
+        "status",
+        false,
+        "fold",
+      ]),
+    );
+  });
+
+  test("two versions are compared over evidence, structured output and settings; one is pinned", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/status/history");
+    await user.click(await screen.findByRole("tab", { name: /^Structured 1/ }));
+    expect(await screen.findByText("Agree on the second extractor")).toBeVisible();
+    await user.click(screen.getByRole("tab", { name: /^Settings 1/ }));
+    expect(await screen.findByRole("heading", { name: "Largest size in tokens" })).toBeVisible();
+    await user.click(screen.getByRole("tab", { name: /^Evidence 2/ }));
+    expect(await screen.findByRole("region", { name: "In both" })).toBeVisible();
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: "Pin, so that it is always kept" }));
+    expect(
+      await screen.findByRole("button", { name: "No longer pin", pressed: true }),
+    ).toBeVisible();
+    await user.click(screen.getByRole("button", { name: "Note…" }));
+    await user.type(await screen.findByRole("textbox", { name: "Note" }), "Before the move");
+    await user.click(screen.getByRole("button", { name: "Save the note" }));
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual([
+        "noteVersion",
+        "workshop",
+        "status",
+        12,
+        "Before the move",
+      ]),
+    );
+  });
+
+  test("what published nothing stands in the history, set back, and can be left out", async () => {
+    const { user } = renderApp("/b/workshop/models/status/history");
+    expect(await screen.findByText("Refresh skipped")).toBeVisible();
+    expect(screen.getByText("Rejected proposal")).toBeVisible();
+    expect(screen.getByText("Refresh failed")).toBeVisible();
+    await user.click(screen.getByRole("button", { name: "Show" }));
+    await user.click(await screen.findByRole("menuitemcheckbox", { name: "Skipped refreshes" }));
+    await waitFor(() => expect(screen.queryByText("Refresh skipped")).toBeNull());
+  });
+
+  test("a failed run tells what it did and where to go on", async () => {
+    const { user } = renderApp("/b/workshop/models/status/trace");
+    const runs = await screen.findByRole("listbox", { name: "Runs" });
+    await user.click(within(runs).getByText("Failed; the document stays"));
+    expect(await screen.findByText("The refresh ended without an answer.")).toBeVisible();
+    await user.click(within(runs).getByText("A new version was published"));
+    expect(await screen.findByRole("link", { name: "version 12" })).toBeVisible();
+    await noViolations();
+  });
+
+  test("structured output is shown by its fields, and filled anew when it is stale", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/status/structured");
+    await user.click(
+      await screen.findByRole("button", { name: "Fill them from the present text" }),
+    );
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual(["reextractStructured", "workshop", "status"]),
+    );
+    await user.click(screen.getByRole("radio", { name: "JSON" }));
+    expect(screen.getByText(/"next_steps"/)).toBeVisible();
+  });
+
+  test("is published to a file; one that was changed outside leads to the review", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/rules/settings");
+    expect(await screen.findByText(/Somebody changed the file/)).toBeVisible();
+    const card = screen.getByRole("region", { name: "Publish to a file" });
+    expect(within(card).getByRole("link", { name: "Look at the change" })).toHaveAttribute(
+      "href",
+      "/b/workshop/review/p-rules",
+    );
+    expect(within(card).getByRole("button", { name: "Write it now" })).toHaveAttribute(
+      "aria-disabled",
+      "true",
+    );
+    await user.type(within(card).getByRole("textbox", { name: "File" }), ".txt");
+    await user.click(within(card).getByRole("button", { name: "Save" }));
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual([
+        "setPublishTarget",
+        "workshop",
+        "rules",
+        { path: "/home/ife/notes/house-rules.md.txt", front_matter: true },
+      ]),
+    );
+  });
+
+  test("what reviews told the refreshes can be taken back", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/status/settings");
+    const told = await screen.findByRole("region", { name: "What refreshes are told" });
+    const [, more] = within(told).getAllByRole("button", { name: "More" });
+    if (!more) throw new Error("no menu");
+    await user.click(more);
+    await user.click(await screen.findByRole("menuitem", { name: "Tell it no more" }));
+    await waitFor(() => {
+      const call = platform.calls.find(([name]) => name === "changeGuidance");
+      expect(call?.slice(3)).toEqual([1, expect.any(String), "remove"]);
+    });
+  });
+
+  test("a document of three thousand blocks keeps few of them in the page", async () => {
+    const { platform } = renderApp("/b/workshop/models/status");
+    await screen.findByText(/Forty-two members/);
+    const [, section] = platform.store.document.sections;
+    if (!section) throw new Error("no section");
+    section.blocks = Array.from({ length: 3000 }, (_, at) => ({
+      id: `big-${at}`,
+      text: `Sentence ${at}.`,
+      gap: "\n\n",
+    }));
+    platform.emit.changed({ bank: null, tags: ["models"] });
+    await screen.findByText("Sentence 0.");
+    expect(screen.getAllByText(/^Sentence \d+\.$/).length).toBeLessThan(80);
   });
 
   test("settings say when nothing has changed, and save what has", async () => {

@@ -8,7 +8,9 @@ import type { BankId, ModelDetail } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
 import { strings } from "./form-strings";
 import { type FormValues, patchOf, valuesOf } from "./form-values";
+import { Guidance } from "./guidance";
 import { ModelFields, useFieldFaults } from "./model-form";
+import { PublishCard } from "./publish-card";
 import { SchemaBuilder } from "./schema/schema-builder";
 import { Summary } from "./summary";
 import { useFormGate } from "./use-form-gate";
@@ -61,6 +63,8 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
                 model={detail.model.id}
                 onSchema={() => setBuilding(true)}
               />
+              <PublishCard bank={bank} detail={detail} />
+              <Guidance bank={bank} detail={detail} />
             </div>
             <Summary bank={bank} control={form.control} />
           </div>

@@ -59,6 +59,7 @@ function Members({
 
 function Plain({ value, sentences }: { value: JsonValue; sentences: string[] }) {
   if (Array.isArray(value)) {
+    if (value.length === 0) return <p className="text-faint">{strings.nothing}</p>;
     return (
       <ul className="grid gap-1.5 border-line border-l pl-3">
         {keyed(value).map(({ key, item }) => (

@@ -1,4 +1,4 @@
-const tabs = ["document", "evidence", "trace", "history", "settings"] as const;
+const tabs = ["document", "evidence", "structured", "trace", "history", "settings"] as const;
 
 export type ModelTab = (typeof tabs)[number];
 

@@ -3,15 +3,17 @@ import { Badge } from "~/components/badge";
 import { List } from "~/components/list";
 import { cn } from "~/lib/cn";
 import { day } from "~/lib/format";
-import type { BankId, ChangeSize, OpenProposal, TimelineEntry } from "~/platform/bindings";
+import type { BankId, ChangeSize, OpenProposal } from "~/platform/bindings";
+import type { HistoryEntry } from "./history-entries";
 import { strings } from "./model-strings";
 
 const words = strings.history;
 
 /** An entry's own name within the history of its model. */
-export function entryId(entry: TimelineEntry): string {
+export function entryId(entry: HistoryEntry): string {
   if (entry.kind === "version") return `v${entry.version}`;
-  return entry.kind === "proposal" ? `p${entry.proposal.number}` : `f${entry.at}`;
+  if (entry.kind === "proposal") return `p${entry.proposal.number}`;
+  return `${entry.kind === "failed_run" ? "f" : "s"}${entry.at}`;
 }
 
 export function Timeline({
@@ -26,15 +28,15 @@ export function Timeline({
   onOpen,
 }: {
   bank: BankId;
-  entries: readonly TimelineEntry[];
+  entries: readonly HistoryEntry[];
   waiting: OpenProposal | null;
   active: string | null;
   a: number;
   b: number;
-  onActive: (entry: TimelineEntry) => void;
-  onMark: (entry: TimelineEntry) => void;
+  onActive: (entry: HistoryEntry) => void;
+  onMark: (entry: HistoryEntry) => void;
   /** Enter opens what can be opened: a proposal; on a version it marks. */
-  onOpen: (entry: TimelineEntry) => void;
+  onOpen: (entry: HistoryEntry) => void;
 }) {
   return (
     <>
@@ -69,12 +71,12 @@ export function Timeline({
   );
 }
 
-function markOf(entry: TimelineEntry, a: number, b: number): "A" | "B" | null {
+function markOf(entry: HistoryEntry, a: number, b: number): "A" | "B" | null {
   if (entry.kind !== "version") return null;
   return entry.version === a ? "A" : entry.version === b ? "B" : null;
 }
 
-function Row({ entry, mark }: { entry: TimelineEntry; mark: "A" | "B" | null }) {
+function Row({ entry, mark }: { entry: HistoryEntry; mark: "A" | "B" | null }) {
   const back = entry.kind !== "version";
   return (
     <div className="relative min-h-[4.5rem] py-2 pr-3 pl-10">
@@ -100,22 +102,29 @@ function Row({ entry, mark }: { entry: TimelineEntry; mark: "A" | "B" | null }) 
   );
 }
 
-function titleOf(entry: TimelineEntry): string {
+export function titleOf(entry: HistoryEntry): string {
   if (entry.kind === "version") return words.version(entry.version);
   if (entry.kind === "failed_run") return words.failed;
+  if (entry.kind === "skipped_run") return words.skipped;
   return entry.state === "rejected" ? words.rejected : words.superseded;
 }
 
-function aboutOf(entry: TimelineEntry): string {
+export function aboutOf(entry: HistoryEntry): string {
   if (entry.kind === "failed_run")
     return (
       entry.report?.message ??
       strings.trace.outcomes[entry.outcome] ??
       entry.outcome.replaceAll("_", " ")
     );
-  if (entry.kind === "proposal") return words.proposal(entry.proposal.number);
-  if (entry.proposal && entry.decisions)
-    return words.decided(entry.proposal.number, entry.decisions);
+  if (entry.kind === "skipped_run") {
+    const why = strings.trace.skips[entry.reason ?? ""] ?? entry.reason?.replaceAll("_", " ");
+    return [why, entry.times > 1 && strings.trace.times(entry.times)].filter(Boolean).join(", ");
+  }
+  if (entry.kind === "proposal") return words.declined(entry.proposal.number, entry.decisions);
+  if (entry.proposal && entry.decisions) {
+    const said = words.decided(entry.proposal.number, entry.decisions);
+    return [said, entry.note && `“${entry.note}”`].filter(Boolean).join(", ");
+  }
   const cause = words.cause[entry.cause] ?? entry.cause.replaceAll("_", " ");
   const actor = entry.actor === "person" ? null : words.actor[entry.actor];
   return [cause, actor, entry.note && `“${entry.note}”`].filter(Boolean).join(", ");

@@ -154,10 +154,7 @@ export function ReflectScreen({
   };
 
   return (
-    <Panes
-      id={narrow ? "reflect-narrow" : "reflect"}
-      panes={narrow ? ["work"] : ["questions", "work"]}
-    >
+    <Panes id={narrow ? "reflect-narrow" : "reflect"}>
       {!narrow && (
         <>
           <Pane id="questions" label={strings.questions} width="192px" min="144px" max="384px">
@@ -196,9 +193,9 @@ export function ReflectScreen({
             )}
           </div>
         </div>
-        <Panes id="reflect-rows" panes={["result", "trace"]} stacked>
+        <Panes id="reflect-rows" stacked>
           <Pane id="result" label={strings.work} bare min="20%">
-            <Panes id="reflect-result" panes={["answer", "evidence"]}>
+            <Panes id="reflect-result">
               <Pane id="answer" label={strings.reply} min="256px">
                 {middle()}
               </Pane>

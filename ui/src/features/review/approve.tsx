@@ -1,14 +1,17 @@
 import {
   CircleAlert,
   Eraser,
+  History,
   Layers,
   type LucideIcon,
   MessageCircleQuestion,
   Scissors,
   User,
 } from "lucide-react";
+import { useState } from "react";
 import { Button } from "~/components/button";
 import { Back, Confirm } from "~/components/dialog";
+import { TextField } from "~/components/field";
 import { Icon } from "~/components/icon";
 import { ReportCard } from "~/components/report";
 import { dayTime } from "~/lib/format";
@@ -26,12 +29,14 @@ const points: Record<string, { icon: LucideIcon; title: string }> = {
   empty_result: { icon: Eraser, title: words.empty_result },
   query_changed: { icon: MessageCircleQuestion, title: words.query_changed },
   scope_changed: { icon: Layers, title: words.scope_changed },
+  draft_outdated: { icon: History, title: words.draft_outdated },
 };
 
 /** The summary before publishing when something asks for a second look. Focus starts on the way back. */
 export function ApproveDialog({
   view,
   preview,
+  draft,
   report,
   busy,
   onPublish,
@@ -39,14 +44,17 @@ export function ApproveDialog({
 }: {
   view: ProposalView;
   preview: Preview;
+  /** A whole text of the person's own is published, not the decisions. */
+  draft: boolean;
   report: Report | null;
   busy: boolean;
-  onPublish: (withoutStructuredOutput: boolean) => void;
+  onPublish: (withoutStructuredOutput: boolean, note: string | null) => void;
   onLeave: () => void;
 }) {
   const { row } = view;
   const version = view.base_version + 1;
   const blocked = report?.code === "structured_output_failed";
+  const [note, setNote] = useState("");
   return (
     <Confirm
       open
@@ -54,14 +62,20 @@ export function ApproveDialog({
       title={words.title(version, row.model_name)}
       about={
         preview.confirm.length > 0 &&
-        words.about(row.decisions.accepted, row.operations, preview.confirm.length)
+        (draft
+          ? words.aboutDraft(preview.confirm.length)
+          : words.about(row.decisions.accepted, row.operations, preview.confirm.length))
       }
       foot={
         <>
           <Back asChild>
             <Button>{words.back}</Button>
           </Back>
-          <Button kind="primary" disabled={busy} onClick={() => onPublish(blocked)}>
+          <Button
+            kind="primary"
+            disabled={busy}
+            onClick={() => onPublish(blocked, note.trim() || null)}
+          >
             {blocked ? words.withoutView : words.publish(version)}
           </Button>
         </>
@@ -85,7 +99,12 @@ export function ApproveDialog({
         <dt className="text-faint">{words.takeBack}</dt>
         <dd>{words.takeBackHow(view.base_version)}</dd>
       </dl>
-      {row.decisions.undecided > 0 && (
+      <TextField
+        label={words.note}
+        value={note}
+        onChange={(event) => setNote(event.target.value)}
+      />
+      {!draft && row.decisions.undecided > 0 && (
         <p className="type-small text-muted">{words.left(row.decisions.undecided)}</p>
       )}
     </Confirm>

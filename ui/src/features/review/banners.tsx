@@ -1,27 +1,58 @@
-import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
 import { Button } from "~/components/button";
+import { ReportCard } from "~/components/report";
 import { StateMark } from "~/components/state";
 import { say } from "~/components/toast";
-import type { BankId, ProposalView } from "~/platform/bindings";
+import { keepEdit } from "~/lib/kept-edit";
+import { usePlatform } from "~/platform";
+import type { BankId, ProposalView, Report } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
+import { toReport } from "~/platform/errors";
 import { conflictsOf, decidable, isOpen } from "./op-words";
 import { strings } from "./strings";
+import { turnOf } from "./use-review";
 
 const words = strings.banners;
 
 /** What has changed around the proposal since it was made, each with its way on. */
-export function Banners({ bank, view }: { bank: BankId; view: ProposalView }) {
-  const refresh = useWrite("refreshInReview");
+export function Banners({
+  bank,
+  view,
+  onDraft,
+}: {
+  bank: BankId;
+  view: ProposalView;
+  onDraft: () => void;
+}) {
+  const fold = useWrite("refreshInReview");
+  const repeat = useWrite("requestAgain");
   const { row } = view;
-  const again = async () => {
-    await refresh.mutateAsync([bank, row.model_id, false, "fold"]);
-    say(strings.folding);
-  };
+  const folded = () =>
+    fold.mutate([bank, row.model_id, false, "fold"], { onSuccess: () => say(strings.folding) });
+  const again = () =>
+    repeat.mutate([bank, row.id, {}, turnOf(view)], { onSuccess: () => say(strings.folding) });
+  const fault = fold.error ?? repeat.error;
   const conflicts = conflictsOf(view).length;
   const closed = !isOpen(view);
   return (
     <>
+      {fault && (
+        <div className="border-line border-b p-3">
+          <ReportCard report={fault} />
+        </div>
+      )}
+      {view.draft && !closed && (
+        <Banner
+          action={
+            <Button size="small" onClick={onDraft}>
+              {strings.draft.show}
+            </Button>
+          }
+        >
+          {strings.draft.waiting}
+        </Banner>
+      )}
       {row.state === "superseded" && view.superseded_by && (
         <Banner
           action={
@@ -39,6 +70,7 @@ export function Banners({ bank, view }: { bank: BankId; view: ProposalView }) {
           {words.superseded}
         </Banner>
       )}
+      {closed && row.state !== "approved" && <CopyAsEdit bank={bank} view={view} />}
       {closed && row.state !== "superseded" && (
         <Banner
           action={
@@ -62,7 +94,7 @@ export function Banners({ bank, view }: { bank: BankId; view: ProposalView }) {
       {conflicts > 0 && (
         <Banner
           action={
-            <Button size="small" onClick={again} disabled={refresh.isPending}>
+            <Button size="small" onClick={again} disabled={repeat.isPending}>
               {strings.conflict.again}
             </Button>
           }
@@ -75,7 +107,7 @@ export function Banners({ bank, view }: { bank: BankId; view: ProposalView }) {
       {row.newer > 0 && !closed && (
         <Banner
           action={
-            <Button size="small" onClick={again} disabled={refresh.isPending}>
+            <Button size="small" onClick={folded} disabled={fold.isPending}>
               {words.fold}
             </Button>
           }
@@ -83,6 +115,45 @@ export function Banners({ bank, view }: { bank: BankId; view: ProposalView }) {
           {words.newer(row.newer)}
         </Banner>
       )}
+    </>
+  );
+}
+
+/** What was not published can still be the beginning of an edit by hand. */
+function CopyAsEdit({ bank, view }: { bank: BankId; view: ProposalView }) {
+  const { commands } = usePlatform();
+  const navigate = useNavigate();
+  const [fault, setFault] = useState<Report | null>(null);
+  const copy = async () => {
+    try {
+      const text = await commands.proposalAsEdit(bank, view.row.id);
+      keepEdit(text.model_id, text);
+      await navigate({
+        to: "/b/$bank/models/$model/{-$tab}",
+        params: { bank, model: text.model_id, tab: undefined },
+        search: { edit: true },
+      });
+      if (text.left_out > 0) say(words.leftOut(text.left_out));
+    } catch (refused) {
+      setFault(toReport(refused));
+    }
+  };
+  return (
+    <>
+      {fault && (
+        <div className="border-line border-b p-3">
+          <ReportCard report={fault} />
+        </div>
+      )}
+      <Banner
+        action={
+          <Button size="small" onClick={() => void copy()}>
+            {words.copy}
+          </Button>
+        }
+      >
+        {words.copyAbout}
+      </Banner>
     </>
   );
 }

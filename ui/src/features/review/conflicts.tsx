@@ -5,7 +5,7 @@ import { Button } from "~/components/button";
 import { cn } from "~/lib/cn";
 import { shown } from "~/lib/markers";
 import { useTakesFocus } from "~/lib/use-takes-focus";
-import type { ConflictView, OpView, ProposalView } from "~/platform/bindings";
+import type { ConflictView, OpView, ProposalId, ProposalView } from "~/platform/bindings";
 import type { Desk } from "./desk";
 import { OpEditor } from "./op-forms";
 import { spokenRemarks } from "./op-head";
@@ -21,14 +21,24 @@ export function Conflicts({ view, desk }: { view: ProposalView; desk: Desk }) {
   return (
     <div className="scroll-quiet min-h-0 flex-1">
       {conflicts.map((op) => (
-        <ConflictCard key={op.op_id} op={op} of={all} desk={desk} />
+        <ConflictCard key={op.op_id} op={op} of={all} proposal={view.row.id} desk={desk} />
       ))}
       <p className="px-4 py-2 text-muted">{words.fit(all - conflicts.length)}</p>
     </div>
   );
 }
 
-function ConflictCard({ op, of, desk }: { op: OpView; of: number; desk: Desk }) {
+function ConflictCard({
+  op,
+  of,
+  proposal,
+  desk,
+}: {
+  op: OpView;
+  of: number;
+  proposal: ProposalId;
+  desk: Desk;
+}) {
   const [editing, setEditing] = useState(false);
   const focused = desk.op?.op_id === op.op_id;
   const card = useTakesFocus<HTMLElement>(focused, desk.moved);
@@ -56,7 +66,9 @@ function ConflictCard({ op, of, desk }: { op: OpView; of: number; desk: Desk }) 
       >
         <span className="w-4 shrink-0 font-medium text-faint">{op.number}</span>
         <h2 className="type-strong whitespace-nowrap">{opTitle(op)}</h2>
-        <span className="truncate text-faint">{op.heading}</span>
+        <span className="truncate text-faint">
+          {conflict.moved_to === null ? op.heading : words.movedTo(conflict.moved_to)}
+        </span>
         <span className="ml-auto">
           <Badge kind="warn" icon={TriangleAlert}>
             {words.kind[conflict.kind] ?? conflict.kind}
@@ -67,6 +79,7 @@ function ConflictCard({ op, of, desk }: { op: OpView; of: number; desk: Desk }) 
       {open ? (
         <OpEditor
           op={{ ...op, old_text: conflict.current }}
+          proposal={proposal}
           onSave={(text) => {
             setEditing(false);
             desk.closeForm();
@@ -163,10 +176,14 @@ function Ways({
       <Button size="small" onClick={() => choose("keep_mine")}>
         {keeps}
       </Button>
-      <Button size="small" onClick={() => choose("take_proposed")}>
+      <Button
+        size="small"
+        unavailable={conflict.can_take ? undefined : words.cannotTake}
+        onClick={() => choose("take_proposed")}
+      >
         {take[conflict.kind] ?? words.take}
       </Button>
-      {conflict.proposed !== null && (
+      {conflict.proposed !== null && conflict.can_take && (
         <Button
           size="small"
           command={desk.op?.op_id === op.op_id ? "review.edit" : undefined}

@@ -14,7 +14,8 @@ export function EvidencePane({
   onLeave,
 }: {
   op: OpView | null;
-  onNote: () => void;
+  /** Absent where nothing can be said about it. */
+  onNote?: () => void;
   /** Esc goes back to the operation. */
   onLeave: () => void;
 }) {
@@ -43,11 +44,13 @@ export function EvidencePane({
         {op.human_touch && <p className="px-4 py-2 text-muted">{words.human}</p>}
         <Facts items={op.old_evidence} quiet />
       </ScrollText>
-      <div className="border-line border-t px-4 py-3">
-        <Button size="small" command="review.note" onClick={onNote}>
-          {op.note ? strings.note.change : strings.note.add}
-        </Button>
-      </div>
+      {onNote && (
+        <div className="border-line border-t px-4 py-3">
+          <Button size="small" command="review.note" onClick={onNote}>
+            {op.note ? strings.note.change : strings.note.add}
+          </Button>
+        </div>
+      )}
     </div>
   );
 }

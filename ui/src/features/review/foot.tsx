@@ -34,7 +34,7 @@ export function Foot({
       <Button onClick={onReject} disabled={busy}>
         {strings.reject}
       </Button>
-      <div className="grid min-w-0 justify-items-start gap-1">
+      <div className="grid min-w-0 flex-1 grid-cols-[minmax(0,1fr)] gap-1">
         {ops.length <= 24 && (
           <span aria-hidden="true" className="flex flex-wrap gap-[3px]">
             {ops.map(({ op_id, decision }) => (

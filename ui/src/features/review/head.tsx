@@ -1,10 +1,10 @@
-import { Link } from "@tanstack/react-router";
 import {
   ChevronDown,
   ChevronLeft,
   ChevronRight,
   Inbox as InboxIcon,
   PanelRight,
+  TriangleAlert,
 } from "lucide-react";
 import { Fragment } from "react";
 import { Badge } from "~/components/badge";
@@ -12,20 +12,19 @@ import { Button, IconButton } from "~/components/button";
 import { Icon } from "~/components/icon";
 import { Menu, MenuItem } from "~/components/menu";
 import { dayTime } from "~/lib/format";
-import type { BankId, ProposalId, ProposalRow, ProposalView } from "~/platform/bindings";
+import type { ProposalId, ProposalRow, ProposalView } from "~/platform/bindings";
 import { causeOf } from "./inbox";
+import { RunDetails } from "./run-details";
 import { strings } from "./strings";
 
 /** What this proposal is about, why it was made and what it has read. */
 export function Head({
-  bank,
   view,
   rows,
   folded,
   onProposal,
   onEvidence,
 }: {
-  bank: BankId;
   view: ProposalView;
   rows: readonly ProposalRow[];
   /** The inbox is folded into a menu. */
@@ -39,7 +38,10 @@ export function Head({
     causeOf(row),
     strings.reason[row.reason],
     strings.facts(row.facts_read, row.facts_used),
-    view.read_to && strings.readTo(dayTime(view.read_to)),
+    view.read_to &&
+      (view.read_from
+        ? strings.readBetween(dayTime(view.read_from), dayTime(view.read_to))
+        : strings.readTo(dayTime(view.read_to))),
   ].filter((part) => typeof part === "string" && part !== "");
   const step = (by: number) => {
     const next = rows[at + by];
@@ -74,12 +76,12 @@ export function Head({
             ))}
           </Menu>
         )}
-        <h1 className="type-title truncate">{row.model_name}</h1>
-        <span className="whitespace-nowrap text-muted">
+        <h1 className="type-title max-w-[60%] shrink-0 truncate">{row.model_name}</h1>
+        <span className="min-w-0 truncate text-muted">
           {strings.subject(view.base_version, row.number)}
         </span>
         {view.extractive && (
-          <span title={strings.extractiveHint}>
+          <span title={strings.extractiveHint} className="max-[1100px]:hidden">
             <Badge>{strings.extractive}</Badge>
           </span>
         )}
@@ -116,15 +118,24 @@ export function Head({
             <span>{part}</span>
           </Fragment>
         ))}
-        <span aria-hidden="true">·</span>
-        <Link
-          to="/b/$bank/models/$model/{-$tab}"
-          params={{ bank, model: row.model_id, tab: "trace" }}
-          search={{}}
-        >
-          {strings.trace}
-        </Link>
+        <RunDetails view={view} />
       </p>
+      <Warnings view={view} />
     </header>
+  );
+}
+
+/** What is worth knowing about the run, in words. */
+function Warnings({ view }: { view: ProposalView }) {
+  if (view.warnings.length === 0) return null;
+  return (
+    <ul className="type-small grid gap-0.5">
+      {view.warnings.map(({ code, message }) => (
+        <li key={`${code} ${message}`} className="flex gap-1.5 text-muted">
+          <Icon of={TriangleAlert} small className="mt-0.5 text-warn" />
+          {message}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -61,7 +61,10 @@ function InboxRow({ row }: { row: ProposalRow }) {
         <StateWord mark={mark} tone={tone} className="[&_svg]:size-3">
           {strings.state[row.state]}
         </StateWord>
-        <time dateTime={row.created_at} className="ml-auto text-faint">
+        {row.newer > 0 && (
+          <span className="ml-1.5 truncate text-warn">{strings.newerWaiting(row.newer)}</span>
+        )}
+        <time dateTime={row.created_at} className="ml-auto pl-1.5 text-faint">
           {age(row.created_at)}
         </time>
       </p>

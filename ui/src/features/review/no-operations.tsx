@@ -3,6 +3,7 @@ import { Button } from "~/components/button";
 import { Empty } from "~/components/empty";
 import { ModelStateWord } from "~/components/model-state";
 import { say } from "~/components/toast";
+import { dayTime } from "~/lib/format";
 import type { BankId, ProposalView } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
 import { Skipped } from "./skipped";
@@ -13,6 +14,10 @@ export function NothingWaits({ bank }: { bank: BankId }) {
   const words = strings.empty;
   const models = useRead("listModels", [bank]).data ?? [];
   const behind = models.filter(({ state }) => state === "behind" || state === "never_refreshed");
+  const due = models
+    .filter((model) => model.next_run !== null && !behind.includes(model))
+    .toSorted((a, b) => ((a.next_run ?? "") < (b.next_run ?? "") ? -1 : 1))
+    .slice(0, 3);
   return (
     <section className="min-w-0 flex-1" aria-label={strings.title} data-pane tabIndex={-1}>
       <h1 className="sr-only">{strings.title}</h1>
@@ -43,6 +48,29 @@ export function NothingWaits({ bank }: { bank: BankId }) {
                     {model.name}
                   </Link>
                   <ModelStateWord model={model} className="type-small ml-auto" />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        {due.length > 0 && (
+          <>
+            <p>{words.due}</p>
+            <ul className="grid gap-1">
+              {due.map((model) => (
+                <li key={model.id} className="flex gap-2">
+                  <Link
+                    to="/b/$bank/models/$model/{-$tab}"
+                    params={{ bank, model: model.id, tab: undefined }}
+                    className="truncate"
+                  >
+                    {model.name}
+                  </Link>
+                  {model.next_run && (
+                    <time dateTime={model.next_run} className="type-small ml-auto text-muted">
+                      {dayTime(model.next_run)}
+                    </time>
+                  )}
                 </li>
               ))}
             </ul>

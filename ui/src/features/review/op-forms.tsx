@@ -1,8 +1,9 @@
-import { type KeyboardEvent, useState } from "react";
+import type { KeyboardEvent } from "react";
 import { Button } from "~/components/button";
 import { TextArea } from "~/components/field";
 import { shown } from "~/lib/markers";
-import type { OpView } from "~/platform/bindings";
+import { useDraft } from "~/lib/use-draft";
+import type { OpView, ProposalId } from "~/platform/bindings";
 import { strings } from "./strings";
 
 /** Ctrl+Enter keeps, Esc leaves; neither reaches the commands of the screen. */
@@ -19,18 +20,29 @@ function formKeys(save: () => void, leave: () => void) {
 /** The proposed text in place, the old one above it. */
 export function OpEditor({
   op,
+  proposal,
   onSave,
   onLeave,
 }: {
   op: OpView;
+  proposal: ProposalId;
   onSave: (text: string | null) => void;
   onLeave: () => void;
 }) {
-  const [text, setText] = useState(op.new_text ?? "");
+  const draft = useDraft(`op ${proposal} ${op.op_id}`, op.new_text ?? "");
+  const { text } = draft;
   const words = strings.editor;
+  const save = (next: string | null) => {
+    draft.drop();
+    onSave(next);
+  };
+  const leave = () => {
+    draft.drop();
+    onLeave();
+  };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the field inside, heard on their way up
-    <div className="grid gap-2 px-4 py-3 pl-8" onKeyDown={formKeys(() => onSave(text), onLeave)}>
+    <div className="grid gap-2 px-4 py-3 pl-8" onKeyDown={formKeys(() => save(text), leave)}>
       {op.old_text && (
         <div>
           <p className="type-small font-medium text-muted">{words.old}</p>
@@ -40,19 +52,19 @@ export function OpEditor({
       <TextArea
         label={words.text}
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => draft.set(event.target.value)}
         rows={Math.min(12, 2 + Math.ceil(text.length / 70) + text.split("\n").length)}
         autoFocus
       />
       <div className="flex flex-wrap gap-2">
-        <Button kind="primary" size="small" onClick={() => onSave(text)}>
+        <Button kind="primary" size="small" onClick={() => save(text)}>
           {words.save}
         </Button>
-        <Button size="small" onClick={onLeave}>
+        <Button size="small" onClick={leave}>
           {words.cancel}
         </Button>
         {op.proposed_text !== null && (
-          <Button kind="plain" size="small" onClick={() => onSave(null)}>
+          <Button kind="plain" size="small" onClick={() => save(null)}>
             {words.reset}
           </Button>
         )}
@@ -64,30 +76,39 @@ export function OpEditor({
 /** A person's words about an operation; an empty note removes it. */
 export function OpNote({
   op,
+  proposal,
   onSave,
   onLeave,
 }: {
   op: OpView;
+  proposal: ProposalId;
   onSave: (note: string | null) => void;
   onLeave: () => void;
 }) {
-  const [note, setNote] = useState(op.note ?? "");
-  const save = () => onSave(note.trim() === "" ? null : note.trim());
+  const draft = useDraft(`note ${proposal} ${op.op_id}`, op.note ?? "");
+  const save = () => {
+    draft.drop();
+    onSave(draft.text.trim() === "" ? null : draft.text.trim());
+  };
+  const leave = () => {
+    draft.drop();
+    onLeave();
+  };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the field inside, heard on their way up
-    <div className="grid gap-2 px-4 pb-3 pl-8" onKeyDown={formKeys(save, onLeave)}>
+    <div className="grid gap-2 px-4 pb-3 pl-8" onKeyDown={formKeys(save, leave)}>
       <TextArea
         label={strings.note.label}
         rows={2}
-        value={note}
-        onChange={(event) => setNote(event.target.value)}
+        value={draft.text}
+        onChange={(event) => draft.set(event.target.value)}
         autoFocus
       />
       <div className="flex gap-2">
         <Button kind="primary" size="small" onClick={save}>
           {strings.note.save}
         </Button>
-        <Button size="small" onClick={onLeave}>
+        <Button size="small" onClick={leave}>
           {strings.note.cancel}
         </Button>
       </div>

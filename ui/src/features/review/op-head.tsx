@@ -9,6 +9,7 @@ import {
   User,
   X,
 } from "lucide-react";
+import { use } from "react";
 import { Badge } from "~/components/badge";
 import { IconButton } from "~/components/button";
 import { Segmented } from "~/components/segmented";
@@ -16,6 +17,7 @@ import { cn } from "~/lib/cn";
 import type { Decision, OpView, ProposalView } from "~/platform/bindings";
 import { isOpen, opTitle } from "./op-words";
 import { strings } from "./strings";
+import { LookOnly } from "./use-preview";
 
 /** The head of an operation: what it does where, what to know about it, and the decision. */
 export function OpHead({
@@ -33,6 +35,7 @@ export function OpHead({
   onEdit?: (() => void) | undefined;
   className?: string;
 }) {
+  const look = use(LookOnly) !== null;
   return (
     <header
       className={cn(
@@ -48,10 +51,10 @@ export function OpHead({
       )}
       <span className="ml-auto flex flex-wrap items-center justify-end gap-1.5">
         <OpBadges op={op} whole={view.whole} />
-        {!isOpen(view) && <Badge>{strings.decided[op.decision]}</Badge>}
-        {isOpen(view) && op.conflict === null && (
+        {!look && !isOpen(view) && <Badge>{strings.decided[op.decision]}</Badge>}
+        {!look && isOpen(view) && op.conflict === null && (
           <span className="flex items-center gap-1">
-            <Decision op={op} focused={focused} onDecide={onDecide} />
+            <DecisionChoice op={op} focused={focused} onDecide={onDecide} />
             {onEdit && (
               <IconButton
                 small
@@ -68,7 +71,7 @@ export function OpHead({
   );
 }
 
-function Decision({
+function DecisionChoice({
   op,
   focused,
   onDecide,

@@ -1,7 +1,10 @@
+import { useState } from "react";
+import { Button } from "~/components/button";
 import { Line, Words } from "~/components/diff";
 import { shown, shownSpans } from "~/lib/markers";
 import type { Document, OpView } from "~/platform/bindings";
 import { sectionLines } from "./op-words";
+import { strings } from "./strings";
 
 /** The change of one operation as lines, between the blocks around it. */
 export function OpLines({ op, base, more }: { op: OpView; base: Document; more: boolean }) {
@@ -28,11 +31,7 @@ function Change({ op }: { op: OpView }) {
   const heading = op.kind === "rename_section";
   if (op.kind === "add_section" || op.kind === "remove_section") {
     const change = op.kind === "add_section" ? "ins" : "del";
-    return sectionLines(op, next ?? old ?? "").map((line) => (
-      <Line key={line.text} change={change} heading={line.heading}>
-        {shown(line.text)}
-      </Line>
-    ));
+    return <SectionLines lines={sectionLines(op, next ?? old ?? "")} change={change} />;
   }
   const spans = shownSpans(op.words);
   const both = old !== null && next !== null && spans.length > 0;
@@ -47,6 +46,40 @@ function Change({ op }: { op: OpView }) {
         <Line change="ins" heading={heading}>
           {both ? <Words spans={spans} side="ins" /> : shown(next)}
         </Line>
+      )}
+    </>
+  );
+}
+
+/** Lines of a section that are shown before the rest is asked for. */
+const shortSection = 40;
+
+function SectionLines({
+  lines,
+  change,
+}: {
+  lines: { heading: boolean; text: string }[];
+  change: "ins" | "del";
+}) {
+  const [all, setAll] = useState(false);
+  const near = all ? lines : lines.slice(0, shortSection);
+  const seen = new Map<string, number>();
+  return (
+    <>
+      {near.map((line) => {
+        // Equal lines are told apart by how often they came before.
+        const times = seen.get(line.text) ?? 0;
+        seen.set(line.text, times + 1);
+        return (
+          <Line key={`${times} ${line.text}`} change={change} heading={line.heading}>
+            {shown(line.text)}
+          </Line>
+        );
+      })}
+      {near.length < lines.length && (
+        <Button size="small" kind="plain" className="my-1 ml-7" onClick={() => setAll(true)}>
+          {strings.moreLines(lines.length - near.length)}
+        </Button>
       )}
     </>
   );

@@ -1,5 +1,3 @@
-import { TriangleAlert } from "lucide-react";
-import { Icon } from "~/components/icon";
 import { ReportCard } from "~/components/report";
 import { type TabSpec, Tabs } from "~/components/tabs";
 import type { BankId, ProposalId, ProposalRow, ProposalView } from "~/platform/bindings";
@@ -14,6 +12,7 @@ import { Rendered } from "./rendered";
 import { Result } from "./result";
 import { Split } from "./split";
 import { strings } from "./strings";
+import { Structure } from "./structure";
 import { Unified } from "./unified";
 import type { ReviewView } from "./views";
 
@@ -29,6 +28,7 @@ export function ProposalPane({
   onView,
   onProposal,
   onEvidence,
+  onDraft,
   onReject,
   onApprove,
 }: {
@@ -42,6 +42,8 @@ export function ProposalPane({
   onView: (view: ReviewView) => void;
   onProposal: (id: ProposalId) => void;
   onEvidence: () => void;
+  /** Opens the whole text for editing. */
+  onDraft: () => void;
   onReject: () => void;
   onApprove: () => void;
 }) {
@@ -53,54 +55,34 @@ export function ProposalPane({
     { value: "unified", label: strings.view.unified },
     { value: "split", label: strings.view.split },
     { value: "rendered", label: strings.view.rendered },
+    { value: "structure", label: strings.view.structure },
     { value: "result", label: strings.view.result },
   ];
   if (decidable(view).length === 0) return <AllSkipped bank={bank} view={view} />;
   return (
     <>
       <Head
-        bank={bank}
         view={view}
         rows={rows}
         folded={folded}
         onProposal={onProposal}
         onEvidence={onEvidence}
       />
-      <Banners bank={bank} view={view} />
+      <Banners bank={bank} view={view} onDraft={onDraft} />
       {desk.review.fault && (
         <div className="border-line border-b p-3">
           <ReportCard report={desk.review.fault} onRetry={desk.review.clearFault} />
         </div>
       )}
-      <Tabs
-        label={strings.views}
-        value={shown}
-        onValue={onView}
-        tabs={tabs}
-        after={<Warnings view={view} />}
-      >
+      <Tabs label={strings.views} value={shown} onValue={onView} tabs={tabs}>
         {shown === "conflicts" && <Conflicts view={view} desk={desk} />}
         {shown === "unified" && <Unified view={view} desk={desk} />}
         {shown === "split" && <Split bank={bank} view={view} desk={desk} />}
         {shown === "rendered" && <Rendered bank={bank} view={view} desk={desk} />}
-        {shown === "result" && <Result bank={bank} view={view} />}
+        {shown === "structure" && <Structure bank={bank} view={view} desk={desk} />}
+        {shown === "result" && <Result bank={bank} view={view} onDraft={onDraft} />}
       </Tabs>
       {isOpen(view) && <Foot view={view} busy={busy} onReject={onReject} onApprove={onApprove} />}
     </>
-  );
-}
-
-/** The first warning of the run; the rest stands in its title. */
-function Warnings({ view }: { view: ProposalView }) {
-  const [first] = view.warnings;
-  if (!first) return null;
-  return (
-    <span
-      title={view.warnings.map(({ message }) => message).join("\n")}
-      className="type-small hidden min-w-0 items-center gap-1.5 text-muted wide:flex"
-    >
-      <Icon of={TriangleAlert} small className="text-warn" />
-      <span className="truncate">{first.message}</span>
-    </span>
   );
 }

@@ -10,16 +10,14 @@ import { cn } from "~/lib/cn";
 import { withHeadings } from "~/lib/headings";
 import { shown, shownSpans } from "~/lib/markers";
 import type { BankId, DiffEntry, OpView, ProposalView } from "~/platform/bindings";
-import { useRead } from "~/platform/cache";
 import type { Desk } from "./desk";
 import { decidable } from "./op-words";
 import { strings } from "./strings";
+import { usePreview } from "./use-preview";
 
 /** The document as it would read, with what came underlined and what went struck. */
 export function Rendered({ bank, view, desk }: { bank: BankId; view: ProposalView; desk: Desk }) {
-  const preview = useRead("previewProposal", [bank, view.row.id, "everything"], {
-    keepPrevious: true,
-  });
+  const preview = usePreview(bank, view, "everything");
   const entries = withHeadings(preview.data?.diff.entries ?? [], view.base);
   const ops = new Map(decidable(view).map((op) => [op.op_id, op]));
   return (

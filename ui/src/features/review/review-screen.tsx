@@ -45,10 +45,7 @@ export function ReviewScreen(place: ReviewPlace) {
   if (proposal === null) return rows.length === 0 ? <NothingWaits bank={bank} /> : null;
 
   return (
-    <Panes
-      id={alone ? "review-narrow" : "review"}
-      panes={alone ? ["proposal"] : ["inbox", "proposal"]}
-    >
+    <Panes id={alone ? "review-narrow" : "review"}>
       {!alone && (
         <>
           <Pane id="inbox" label={strings.inbox} width="216px" min="160px" max="320px">

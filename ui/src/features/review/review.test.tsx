@@ -1,6 +1,7 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { cleanup, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
-import { refusal } from "~/platform/memory";
+import type { Preview } from "~/platform/bindings";
+import { type MemoryPlatform, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 import { viewport } from "../../../test/setup";
 
@@ -62,8 +63,8 @@ describe("review", () => {
       "approveProposal",
       "workshop",
       "p-welcome",
-      { confirm: [], without_structured_output: false },
-      { state_seq: 2 },
+      { what: "decided", confirm: [], draft: null, note: null, without_structured_output: false },
+      { state_seq: 2, request_id: expect.any(String) },
     ]);
     expect(await screen.findByText("Version 4 of Welcome is published")).toBeVisible();
   });
@@ -108,7 +109,7 @@ describe("review", () => {
         "workshop",
         "p-welcome",
         { note: "Ask Tomas first", disposition: "retry", standing: false },
-        0,
+        { state_seq: 0, request_id: expect.any(String) },
       ]),
     );
   });
@@ -144,7 +145,8 @@ describe("review", () => {
   test.each([
     ["2", "Version 12"],
     ["3", "Show deletions"],
-    ["4", "Exactly what would be published"],
+    ["4", "renamed"],
+    ["5", "Exactly what would be published"],
   ])("key %s shows its view", async (key, words) => {
     const { user } = renderApp("/b/workshop/review/p-status");
     await card(/^1 of 6/);
@@ -244,6 +246,107 @@ describe("review", () => {
     expect(screen.getAllByRole("article").length).toBeLessThan(60);
   });
 
+  test("a document of a megabyte keeps few nodes in the page, in every view", async () => {
+    const { user, platform } = renderApp("/b/workshop/review/p-status", {
+      previewProposal: async () => largePreview,
+    });
+    await card(/^1 of 6/);
+    large(platform);
+    platform.emit.changed({ bank: null, tags: ["proposals"] });
+    await card(/^1 of 1500/);
+    for (const key of ["1", "2", "3", "4", "5"]) {
+      await user.keyboard(key);
+      await screen.findAllByText(/Sentence 0 /);
+      expect(document.querySelectorAll("*").length).toBeLessThan(2600);
+    }
+  }, 60_000);
+
+  test("the structure shows sections, the structured output and the evidence of the change", async () => {
+    const { user } = renderApp("/b/workshop/review/p-status?view=structure");
+    expect(await screen.findByText("renamed")).toBeVisible();
+    expect(await card(/^2 of 6, Remove item/)).toBeVisible();
+    await noViolations();
+    await user.click(screen.getByRole("radio", { name: "Structured output" }));
+    expect(await screen.findByRole("heading", { name: "risks, 1" })).toBeVisible();
+    await user.click(screen.getByRole("radio", { name: "Evidence" }));
+    expect(await screen.findByRole("region", { name: "Comes with the change" })).toBeVisible();
+    await noViolations();
+  });
+
+  test("a text of one's own is kept with the proposal, outlives the window and is published", async () => {
+    const { user, platform } = renderApp("/b/workshop/review/p-welcome");
+    await card(/^1 of 2/);
+    await user.keyboard("{Shift>}E{/Shift}");
+    const field = await screen.findByRole("textbox", { name: "Document, Markdown" });
+    await user.click(field);
+    await user.keyboard("Mine. ");
+    expect(localStorage.getItem("draft.proposal p-welcome")).toContain("Mine.");
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: "Keep the text" }));
+    await waitFor(() => expect(platform.store.proposals[1]?.draft?.content).toContain("Mine."));
+    expect(localStorage.getItem("draft.proposal p-welcome")).toBeNull();
+    await user.click(screen.getByRole("button", { name: /Publish this text/ }));
+    const dialog = await screen.findByRole("alertdialog", { name: /Publish version 4/ });
+    expect(within(dialog).getByText(/^Your own text/)).toBeVisible();
+    await user.click(within(dialog).getByRole("button", { name: "Publish version 4" }));
+    await waitFor(() => {
+      const call = platform.calls.find(([name]) => name === "approveProposal");
+      expect(call?.[3]).toMatchObject({ what: "draft", confirm: ["human_touch"] });
+    });
+  });
+
+  test("words that are being written survive the closing of the window", async () => {
+    const first = renderApp("/b/workshop/review/p-welcome");
+    await card(/^1 of 2/);
+    await first.user.keyboard("c");
+    await first.user.type(
+      await screen.findByRole("textbox", { name: "Note on this operation" }),
+      "Half a thou",
+    );
+    cleanup();
+    const second = renderApp("/b/workshop/review/p-welcome");
+    await card(/^1 of 2/);
+    await second.user.keyboard("c");
+    expect(await screen.findByRole("textbox", { name: "Note on this operation" })).toHaveValue(
+      "Half a thou",
+    );
+  });
+
+  test("newer memories: the decisions are moved into a new proposal", async () => {
+    const { user, platform } = renderApp("/b/workshop/review/p-rules");
+    await user.click(await screen.findByRole("button", { name: "Refresh and keep my decisions" }));
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual([
+        "refreshInReview",
+        "workshop",
+        "rules",
+        false,
+        "fold",
+      ]),
+    );
+  });
+
+  test("a moved block is applied where it stands now", async () => {
+    const { user, platform } = renderApp("/b/workshop/review/p-rules");
+    const moved = await card(/^3 of 4.*moved/);
+    expect(within(moved).getByText("Now under Before you start")).toBeVisible();
+    await user.click(within(moved).getByRole("button", { name: "Apply there" }));
+    await waitFor(() =>
+      expect(platform.calls.find(([name]) => name === "resolveConflict")?.[4]).toEqual({
+        kind: "take_proposed",
+      }),
+    );
+  });
+
+  test("why it ran, what it read and what has happened since stand with it", async () => {
+    const { user } = renderApp("/b/workshop/review/p-status");
+    await user.click(await screen.findByRole("button", { name: "Run details" }));
+    const dialog = await screen.findByRole("dialog", { name: /The run behind proposal 4/ });
+    expect(within(dialog).getByText(/operations 1, 3, 5 and 6, accepted/)).toBeVisible();
+    expect(within(dialog).getByText("recall: dates of the move")).toBeVisible();
+    await noViolations();
+  });
+
   test("in a narrow window the inbox folds into a menu", async () => {
     viewport.width = 900;
     const { user } = renderApp("/b/workshop/review/p-status");
@@ -251,3 +354,95 @@ describe("review", () => {
     expect(await screen.findByRole("menuitem", { name: /House rules/ })).toBeVisible();
   });
 });
+
+describe("dry run", () => {
+  test("shows the change without decisions and is kept as a proposal", async () => {
+    const { user, platform, history } = renderApp("/b/workshop/models/status");
+    await screen.findByText(/Forty-two members/);
+    await user.keyboard("d");
+    expect(await screen.findByText("Dry run, nothing written")).toBeVisible();
+    expect(history.location.pathname).toBe("/b/workshop/models/status/dry-run/dry-1");
+    expect(screen.getByText("2 facts were read and not used.")).toBeVisible();
+    await card(/^1 of 6/);
+    expect(screen.queryByRole("radio")).toBeNull();
+    await noViolations();
+    await user.keyboard("2");
+    expect(await screen.findByText("Proposal 4")).toBeVisible();
+    await user.click(screen.getByRole("button", { name: /Keep as proposal/ }));
+    await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/review/p-status"));
+    expect(platform.calls).toContainEqual(["keepDryRun", "workshop", "dry-1"]);
+  });
+
+  test("that would change nothing cannot be kept, and says why", async () => {
+    const { user } = renderApp("/b/workshop/models/words");
+    await screen.findByRole("heading", { name: "Glossary" });
+    await user.keyboard("d");
+    expect(await screen.findByText("No new fact lies in the scope.")).toBeVisible();
+    expect(screen.getByRole("button", { name: /Keep as proposal/ })).toHaveAttribute(
+      "title",
+      "It would change nothing",
+    );
+    await noViolations();
+  });
+
+  test("is dropped from its screen", async () => {
+    const { user, platform, history } = renderApp("/b/workshop/models/words");
+    await screen.findByRole("heading", { name: "Glossary" });
+    await user.keyboard("d");
+    await user.click(await screen.findByRole("button", { name: "Drop it" }));
+    await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/models/words"));
+    expect(platform.calls).toContainEqual(["dropDryRun", "workshop", "dry-1"]);
+  });
+});
+
+const sentence = (at: number, word: string) =>
+  `Sentence ${at} ${word} ${"and a long piece of it ".repeat(14)}`;
+
+/** A proposal of 1,500 changes over a document of about a megabyte. */
+function large({ store }: MemoryPlatform): void {
+  const view = store.proposals[0];
+  const [first] = view?.ops ?? [];
+  const [, section] = view?.base.sections ?? [];
+  if (!view || !first || !section) throw new Error("no fixture");
+  const blocks = Array.from({ length: 3000 }, (_, at) => ({
+    id: `big-${at}`,
+    text: sentence(at, "old"),
+    gap: "\n\n",
+  }));
+  view.base = { ...view.base, sections: [{ ...section, blocks }] };
+  view.ops = Array.from({ length: 1500 }, (_, at) => ({
+    ...first,
+    op_id: `many-${at}`,
+    number: at + 1,
+    section_id: section.id,
+    block_id: `big-${at * 2}`,
+    old_text: sentence(at * 2, "old"),
+    new_text: sentence(at * 2, "new"),
+    words: [],
+  }));
+}
+
+/** What that proposal comes to. */
+const largePreview: Preview = {
+  content: "Sentence",
+  diff: {
+    unified: "",
+    entries: Array.from({ length: 3000 }, (_, at) => {
+      const changes = at % 2 === 0;
+      return {
+        kind: changes ? "block_changed" : "unchanged",
+        section_id: "the-move",
+        block_id: `big-${at}`,
+        level: 2,
+        old_text: sentence(at, "old"),
+        new_text: sentence(at, changes ? "new" : "old"),
+        words: [],
+        op_ids: changes ? [`many-${at / 2}`] : [],
+      };
+    }),
+  },
+  document_tokens: 250_000,
+  max_tokens: 8192,
+  confirm: [],
+  op_ids: [],
+};

@@ -1,22 +1,27 @@
-import { ChangeMap, keyOf, runsOf, SplitEntry, UnchangedSplit } from "~/components/doc-diff";
+import { useMemo } from "react";
+import {
+  ChangeMap,
+  type SplitRow,
+  SplitRowView,
+  splitRows,
+  useOpenedRuns,
+} from "~/components/doc-diff";
 import { ReportCard } from "~/components/report";
 import { SkeletonRows } from "~/components/skeleton";
 import { Stack } from "~/components/stack";
 import { cn } from "~/lib/cn";
 import { withHeadings } from "~/lib/headings";
 import { useTakesFocus } from "~/lib/use-takes-focus";
-import type { BankId, DiffEntry, OpView, ProposalView } from "~/platform/bindings";
-import { useRead } from "~/platform/cache";
+import type { BankId, OpView, Preview, ProposalView } from "~/platform/bindings";
 import type { Desk } from "./desk";
 import { OpHead, spokenRemarks } from "./op-head";
 import { decidable, opTitle } from "./op-words";
 import { strings } from "./strings";
+import { usePreview } from "./use-preview";
 
 /** Old and new side by side, one row a block, so both sides scroll as one. */
 export function Split({ bank, view, desk }: { bank: BankId; view: ProposalView; desk: Desk }) {
-  const preview = useRead("previewProposal", [bank, view.row.id, "everything"], {
-    keepPrevious: true,
-  });
+  const preview = usePreview(bank, view, "everything");
   if (preview.error) {
     return (
       <div className="p-4">
@@ -25,16 +30,27 @@ export function Split({ bank, view, desk }: { bank: BankId; view: ProposalView; 
     );
   }
   if (!preview.data) return <SkeletonRows />;
-  const entries = withHeadings(preview.data.diff.entries, view.base);
-  const runs = withOps(entries, decidable(view));
+  return <Rows preview={preview.data} view={view} desk={desk} />;
+}
+
+function Rows({ preview, view, desk }: { preview: Preview; view: ProposalView; desk: Desk }) {
+  const [opened, open] = useOpenedRuns();
+  const ops = decidable(view);
+  const entries = useMemo(
+    () => withHeadings(preview.diff.entries, view.base),
+    [preview, view.base],
+  );
+  const rows = withOps(splitRows(entries, opened), ops);
   return (
     <div className="flex min-h-0 flex-1">
       <Stack
-        items={runs}
-        keyOf={({ entries: [first] }) => (first ? keyOf(first) : "")}
-        current={runs.findIndex(({ ops }) => ops.some(({ op_id }) => op_id === desk.op?.op_id))}
+        items={rows}
+        keyOf={({ row }) => row.key}
+        current={rows.findIndex(({ begins }) =>
+          begins.some(({ op_id }) => op_id === desk.op?.op_id),
+        )}
         moved={desk.moved}
-        height={4}
+        height={2}
         before={
           <Sides
             left={strings.split.base(view.base_version)}
@@ -42,7 +58,14 @@ export function Split({ bank, view, desk }: { bank: BankId; view: ProposalView; 
           />
         }
       >
-        {(run) => <Run run={run} view={view} desk={desk} />}
+        {({ row, begins, setBack }) => (
+          <>
+            {begins.map((op) => (
+              <OpBar key={op.op_id} op={op} of={ops.length} view={view} desk={desk} />
+            ))}
+            <SplitRowView row={row} setBack={setBack} onOpen={open} />
+          </>
+        )}
       </Stack>
       <ChangeMap entries={entries} />
     </div>
@@ -64,42 +87,29 @@ function Sides({ left, right }: { left: string; right: string }) {
   );
 }
 
-/** Entries that are drawn as one, with the operations that begin there. */
-interface RunOfEntries {
-  entries: DiffEntry[];
-  ops: OpView[];
+/** A row with the operations that begin there. */
+interface RowWithOps {
+  row: SplitRow;
+  begins: OpView[];
+  /** All that changes it is rejected. */
+  setBack: boolean;
 }
 
-/** Changes alone, unchanged entries in runs; an operation stands before its first change. */
-function withOps(entries: DiffEntry[], ops: OpView[]): RunOfEntries[] {
+/** An operation stands before its first change. */
+function withOps(rows: SplitRow[], ops: readonly OpView[]): RowWithOps[] {
+  const byId = new Map(ops.map((op) => [op.op_id, op]));
   const begun = new Set<string>();
-  return runsOf(entries).map((run) => {
-    const starting = ops.filter(
-      ({ op_id }) => !begun.has(op_id) && run.some(({ op_ids }) => op_ids.includes(op_id)),
-    );
-    for (const { op_id } of starting) begun.add(op_id);
-    return { entries: run, ops: starting };
+  return rows.map((row) => {
+    const ids = row.kind === "entry" ? row.entry.op_ids : [];
+    const own = ids.map((id) => byId.get(id)).filter((op) => op !== undefined);
+    const begins = own.filter(({ op_id }) => !begun.has(op_id));
+    for (const { op_id } of begins) begun.add(op_id);
+    return {
+      row,
+      begins,
+      setBack: own.length > 0 && own.every(({ decision }) => decision === "rejected"),
+    };
   });
-}
-
-function Run({ run, view, desk }: { run: RunOfEntries; view: ProposalView; desk: Desk }) {
-  const [first] = run.entries;
-  if (!first) return null;
-  const of = decidable(view).length;
-  const own = decidable(view).filter(({ op_id }) => first.op_ids.includes(op_id));
-  const setBack = own.length > 0 && own.every(({ decision }) => decision === "rejected");
-  return (
-    <>
-      {run.ops.map((op) => (
-        <OpBar key={op.op_id} op={op} of={of} view={view} desk={desk} />
-      ))}
-      {first.kind === "unchanged" ? (
-        <UnchangedSplit entries={run.entries} />
-      ) : (
-        <SplitEntry entry={first} setBack={setBack} />
-      )}
-    </>
-  );
 }
 
 function OpBar({ op, of, view, desk }: { op: OpView; of: number; view: ProposalView; desk: Desk }) {

@@ -1,5 +1,5 @@
 import { count as numeral, plural, series } from "~/lib/format";
-import type { DecisionCounts, Decision } from "~/platform/bindings";
+import type { Decision, DecisionCounts } from "~/platform/bindings";
 
 /** Words of the review screen. */
 export const strings = {
@@ -18,6 +18,7 @@ export const strings = {
     unified: "Unified",
     split: "Split",
     rendered: "Rendered",
+    structure: "Structure",
     result: "Result",
   },
   extractive: "Extractive",
@@ -39,8 +40,38 @@ export const strings = {
     outside_edit: "Edited outside of the program",
   } as Record<string, string>,
   facts: (read: number, used: number) => `${plural(read, "newer fact")} read, ${used} used`,
+  newerWaiting: (count: number) => `${count >= 100 ? "100+" : count} newer`,
   newerFacts: (count: number) => plural(count, "newer fact"),
   readTo: (moment: string) => `read to ${moment}`,
+  readBetween: (from: string, to: string) => `read ${from} to ${to}`,
+  run: {
+    open: "Run details",
+    title: (name: string, number: number) => `The run behind proposal ${number} of ${name}`,
+    close: "Close",
+    events: "What happened in the review",
+    steps: "Steps",
+    none: "The steps of this run were not kept.",
+    usage: (tokens: number) => `${numeral(tokens)} tokens`,
+    supersedes: "Took the place of",
+    proposal: (number: number) => `proposal ${number}`,
+    event: {
+      decided: "Decided",
+      noted: "Note",
+      edited: "Text edited",
+      drafted: "Own text kept",
+      resolved: "Conflict settled",
+      rebased: "The document moved",
+      retracted: "Evidence was withdrawn",
+      folded: "Decisions moved here from an earlier proposal",
+      asked_again: "Another run was asked for",
+      superseded: "A newer proposal took its place",
+      approved: "Approved",
+      rejected: "Rejected",
+    } as Record<string, string>,
+    operations: (numbers: number[]) => operationsNamed(numbers),
+    version: (version: number) => `version ${version}`,
+    conflicts: (left: number) => `${plural(left, "conflict")}`,
+  },
   state: {
     open: "Open",
     in_review: "In review",
@@ -175,6 +206,10 @@ export const strings = {
     empty_result: "Leaves the document empty",
     query_changed: "The question was changed after this ran",
     scope_changed: "The scope was changed after this ran",
+    draft_outdated: "Takes back what was changed in the document since you wrote it",
+    aboutDraft: (points: number) =>
+      `Your own text. Look at ${points === 1 ? "this" : `these ${points}`} first.`,
+    note: "Your words about this version, if any",
     left: (count: number) =>
       `${plural(count, "operation")} without a decision ${count === 1 ? "is" : "are"} left out`,
     size: "Size",
@@ -222,6 +257,8 @@ export const strings = {
     keepMine: "Keep mine",
     take: "Take the proposed",
     applyThere: "Apply there",
+    movedTo: (heading: string) => `Now under ${heading}`,
+    cannotTake: "An operation that it needs must be settled first, or nothing is left to change.",
     drop: "Drop it",
     keepUnsourced: "Keep it without a source",
     edit: "Edit both into one",
@@ -234,6 +271,10 @@ export const strings = {
     newer: (count: number) =>
       `${count >= 100 ? "100+" : count} newer ${count === 1 ? "memory is" : "memories are"} waiting. Decide first, or have your decisions moved into a new proposal.`,
     fold: "Refresh and keep my decisions",
+    copy: "Edit the document from it",
+    copyAbout: "Its changes that still fit can be the beginning of an edit of your own.",
+    leftOut: (changes: number) =>
+      `${plural(changes, "change")} no longer ${changes === 1 ? "fits" : "fit"} and ${changes === 1 ? "was" : "were"} left out`,
     superseded: "A newer refresh has taken the place of this proposal.",
     toNewer: "Open the newer one",
     closed: (state: string) => `This proposal is closed: ${state}.`,
@@ -241,6 +282,49 @@ export const strings = {
   },
   folding: "The refresh is queued; your decisions move with it",
 
+  opening: "Opening",
+  moreLines: (lines: number) => `Show ${plural(lines, "more line")}`,
+  structure: {
+    parts: "What changes",
+    document: "Document",
+    structured: "Structured output",
+    evidence: "Evidence",
+    added: "added",
+    removed: "removed",
+    changed: "changed",
+    renamed: "renamed",
+    moved: "moved",
+    same: (blocks: number) => `${plural(blocks, "block")} unchanged`,
+  },
+  structuredChange: {
+    about: "With everything proposed, against the published one.",
+    none: "This model has no structured output.",
+    same: "The structured output stays the same.",
+  },
+  evidenceChange: {
+    label: "Evidence of the change",
+    comes: "Comes with the change",
+    goes: "No longer cited",
+    stays: "Stays",
+  },
+  draft: {
+    open: "Edit the whole text",
+    title: "Your own text",
+    label: "Document, Markdown",
+    preview: "Preview",
+    about:
+      "Publishes this text instead of the single decisions. Changes you leave out count as rejected.",
+    begun: "You began this earlier.",
+    first: "Leave your own text first",
+    leave: "Back to the decisions",
+    drop: "Throw the text away",
+    save: "Keep the text",
+    saved: "Your text is kept with the proposal",
+    approve: "Publish this text",
+    outdated: "The document changed after you wrote this. Publishing takes those changes back.",
+    waiting: "A text of your own waits to be published.",
+    show: "Open it",
+  },
   rendered: {
     deletions: "Show deletions",
     about: "Accepted and undecided changes are shown",
@@ -255,11 +339,48 @@ export const strings = {
     empty: "With these decisions the document would be empty.",
   },
 
+  dry: {
+    badge: "Dry run, nothing written",
+    back: "Back to the model",
+    keep: "Keep as proposal",
+    kept: "The result waits for review as a proposal",
+    keptAlready: "Kept as a proposal",
+    openKept: "Open the proposal",
+    nothingToKeep: "It would change nothing",
+    again: "Run it again",
+    drop: "Drop it",
+    dropped: "The result of the dry run is dropped",
+    copy: "Copy as JSON",
+    copied: "Copied",
+    mode: (effective: string, requested: string) =>
+      effective === requested ? effective : `${effective}, asked for ${requested}`,
+    would: {
+      propose: "A refresh would propose this.",
+      publish: "A refresh would publish this at once.",
+      nothing: "A refresh would leave the document as it is.",
+    },
+    nothing: "Nothing would change",
+    took: (took: string, tokens: number) =>
+      tokens > 0 ? `${took}, ${numeral(tokens)} tokens` : took,
+    memories: (memories: number) =>
+      `${memories > 500 ? "500+" : numeral(memories)} memories in the window`,
+    evidence: "What it would rest on",
+    outcome: {
+      content_unchanged: "The facts lead to the same text.",
+      content_preserved_no_new_facts: "No new fact lies in the scope.",
+      refresh_failed_empty_candidate: "The refresh would fail: its result is empty.",
+      refresh_failed_delta_not_applied: "The refresh would fail: no change could be carried out.",
+      refresh_failed_structured_output:
+        "The refresh would fail: the structured output could not be extracted.",
+      refresh_failed_error: "The refresh would fail.",
+    } as Record<string, string>,
+  },
   empty: {
     title: "Nothing waits for you",
     about: "When a refresh wants to change a document that you review, its changes wait here.",
     behind: (count: number) => `${plural(count, "model")} ${count === 1 ? "is" : "are"} behind:`,
     none: "All models are current.",
+    due: "Next refreshes by schedule:",
     models: "Go to models",
   },
   allSkipped: {

@@ -68,13 +68,23 @@ function OpCard({
         onEdit={op.new_text === null ? undefined : () => desk.openForm(op, "edit")}
       />
       {open === "edit" ? (
-        <OpEditor op={op} onSave={(text) => desk.saveEdit(op, text)} onLeave={desk.closeForm} />
+        <OpEditor
+          op={op}
+          proposal={view.row.id}
+          onSave={(text) => desk.saveEdit(op, text)}
+          onLeave={desk.closeForm}
+        />
       ) : (
         <OpLines op={op} base={view.base} more={desk.more} />
       )}
       <OpRemarks op={op} view={view} />
       {open === "note" && (
-        <OpNote op={op} onSave={(note) => desk.saveNote(op, note)} onLeave={desk.closeForm} />
+        <OpNote
+          op={op}
+          proposal={view.row.id}
+          onSave={(note) => desk.saveNote(op, note)}
+          onLeave={desk.closeForm}
+        />
       )}
     </article>
   );

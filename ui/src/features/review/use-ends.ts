@@ -2,13 +2,26 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { say } from "~/components/toast";
 import { usePlatform } from "~/platform";
-import type { BankId, Preview, ProposalView, RejectInput, Report } from "~/platform/bindings";
+import type {
+  ApproveInput,
+  BankId,
+  Preview,
+  ProposalView,
+  RejectInput,
+  Report,
+} from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
 import { toReport } from "~/platform/errors";
 import { unavailable } from "./foot";
 import { conflictsOf } from "./op-words";
 import { strings } from "./strings";
-import { turn } from "./use-review";
+import { turnOf } from "./use-review";
+
+/** What would be published, and the person's own text if it is one. */
+interface Summary {
+  preview: Preview;
+  draft: string | null;
+}
 
 /** The two ends of a review: publish, with a summary when something asks for it, and reject. */
 export function useEnds(bank: BankId, view: ProposalView) {
@@ -17,14 +30,24 @@ export function useEnds(bank: BankId, view: ProposalView) {
   const approval = useWrite("approveProposal");
   const rejection = useWrite("rejectProposal");
   const reversal = useWrite("revertModel");
-  const [summary, setSummary] = useState<Preview | null>(null);
+  const [summary, setSummary] = useState<Summary | null>(null);
   const [rejecting, setRejecting] = useState(false);
   const [report, setReport] = useState<Report | null>(null);
   const { row } = view;
 
-  const publish = async (confirm: string[], withoutStructuredOutput = false) => {
-    const input = { confirm, without_structured_output: withoutStructuredOutput };
-    const published = await approval.mutateAsync([bank, row.id, input, turn(view)]);
+  const publish = async (
+    { preview, draft }: Summary,
+    withoutStructuredOutput = false,
+    note: string | null = null,
+  ) => {
+    const input: ApproveInput = {
+      what: draft === null ? "decided" : "draft",
+      confirm: preview.confirm,
+      draft,
+      note,
+      without_structured_output: withoutStructuredOutput,
+    };
+    const published = await approval.mutateAsync([bank, row.id, input, turnOf(view)]);
     setSummary(null);
     setReport(null);
     const model = published.model_id;
@@ -50,6 +73,23 @@ export function useEnds(bank: BankId, view: ProposalView) {
     }
   };
 
+  /** Looks at what would be published; what asks for a second look is shown before, the rest goes at once. */
+  const ask = (look: () => Promise<Preview>, draft: string | null) =>
+    void attempt(async () => {
+      setReport(null);
+      const preview = await look();
+      if (preview.confirm.length > 0) setSummary({ preview, draft });
+      else {
+        try {
+          await publish({ preview, draft });
+        } catch (refused) {
+          // The refusal is shown where its way out is: in the summary.
+          setSummary({ preview, draft });
+          throw refused;
+        }
+      }
+    });
+
   return {
     busy: approval.isPending || rejection.isPending,
     summary,
@@ -57,30 +97,21 @@ export function useEnds(bank: BankId, view: ProposalView) {
     report,
     approve: () => {
       if (unavailable(view, conflictsOf(view).length)) return;
-      void attempt(async () => {
-        setReport(null);
-        const preview = await commands.previewProposal(bank, row.id, "accepted");
-        if (preview.confirm.length > 0) setSummary(preview);
-        else {
-          try {
-            await publish([]);
-          } catch (refused) {
-            // The refusal is shown where its way out is: in the summary.
-            setSummary(preview);
-            throw refused;
-          }
-        }
-      });
+      ask(() => commands.previewProposal(bank, row.id, "accepted"), null);
     },
-    publish: (withoutStructuredOutput: boolean) =>
-      void attempt(() => publish(summary?.confirm ?? [], withoutStructuredOutput)),
+    /** Publishes a whole text of the person's own. */
+    approveDraft: (text: string) => ask(() => commands.previewDraft(bank, row.id, text), text),
+    publish: (withoutStructuredOutput: boolean, note: string | null) =>
+      void attempt(async () => {
+        if (summary) await publish(summary, withoutStructuredOutput, note);
+      }),
     askReject: () => {
       setReport(null);
       setRejecting(true);
     },
     reject: (input: RejectInput) =>
       void attempt(async () => {
-        await rejection.mutateAsync([bank, row.id, input, turn(view)]);
+        await rejection.mutateAsync([bank, row.id, input, turnOf(view)]);
         setRejecting(false);
         say(strings.rejection.done(row.model_name));
         await navigate({

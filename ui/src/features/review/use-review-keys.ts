@@ -14,6 +14,9 @@ export function useReviewKeys({
   desk,
   ends,
   showEvidence,
+  openForm,
+  drafting,
+  draft,
   place,
 }: {
   view: ProposalView;
@@ -21,6 +24,12 @@ export function useReviewKeys({
   desk: Desk;
   ends: ReturnType<typeof useEnds>;
   showEvidence: () => void;
+  /** Opens the text or the note of the operation at hand, where it can be seen. */
+  openForm: (which: "edit" | "note") => void;
+  /** A whole text is being written; single decisions then wait. */
+  drafting: boolean;
+  /** Opens the whole text for editing. */
+  draft: () => void;
   place: ReviewPlace;
 }): void {
   const at = rows.findIndex(({ id }) => id === view.row.id);
@@ -32,13 +41,12 @@ export function useReviewKeys({
     const targets = decidable(view).filter((op) => op.conflict === null && which(op));
     if (targets.length > 0) desk.decide(targets, decision);
   };
-  const form = (which: "edit" | "note") => () => {
-    if (desk.op) desk.openForm(desk.op, which);
-  };
 
-  const closed = isOpen(view)
-    ? null
-    : strings.banners.closed(strings.state[view.row.state].toLowerCase());
+  const closed = drafting
+    ? strings.draft.first
+    : isOpen(view)
+      ? null
+      : strings.banners.closed(strings.state[view.row.state].toLowerCase());
   /** What cannot be done to a proposal that is closed. */
   const whileOpen = (act: () => void): Act => closed ?? act;
 
@@ -53,24 +61,26 @@ export function useReviewKeys({
     "review.undecide": whileOpen(() => {
       if (desk.op) desk.decide([desk.op], "undecided");
     }),
-    "review.edit": whileOpen(form("edit")),
-    "review.note": whileOpen(form("note")),
+    "review.edit": whileOpen(() => openForm("edit")),
+    "review.note": whileOpen(() => openForm("note")),
     "review.acceptSupported": whileOpen(() =>
       decideAll("accepted", (op) => !op.unsupported && op.decision !== "accepted"),
     ),
     "review.rejectRemaining": whileOpen(() =>
       decideAll("rejected", (op) => op.decision === "undecided"),
     ),
+    "review.draft": whileOpen(draft),
     "review.evidence": showEvidence,
     "review.context": () => desk.toggle("more"),
     "review.unified": () => place.onView("unified"),
     "review.split": () => place.onView("split"),
     "review.rendered": () => place.onView("rendered"),
+    "review.structure": () => place.onView("structure"),
     "review.result": () => place.onView("result"),
     "review.deletions": () => desk.toggle("deletions"),
     "review.wrap": () => desk.toggle("wrap"),
-    "review.undo": desk.review.canUndo ? desk.review.undo : strings.nothingToUndo,
-    "review.approve": unavailable(view, conflictsOf(view).length) ?? ends.approve,
+    "review.undo": closed ?? (desk.review.canUndo ? desk.review.undo : strings.nothingToUndo),
+    "review.approve": closed ?? unavailable(view, conflictsOf(view).length) ?? ends.approve,
     "review.rejectAll": whileOpen(ends.askReject),
   });
 }

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { useAnnounce } from "~/components/announce";
 import { groupBy } from "~/lib/group";
+import { uniqueName } from "~/lib/unique";
 import { usePlatform } from "~/platform";
 import type {
   BankId,
@@ -27,6 +28,8 @@ export interface Review {
   edit(op: OpView, text: string | null): void;
   note(op: OpView, note: string | null): void;
   resolve(op: OpView, choice: ConflictChoice): void;
+  /** Keeps a whole text of the person's own, or with null drops it. */
+  draft(text: string | null, after?: () => void): void;
   /** What the last act was refused with. */
   fault: Report | null;
   clearFault(): void;
@@ -42,19 +45,19 @@ export function useReview(bank: BankId, view: ProposalView): Review {
   const announce = useAnnounce();
   const [steps, setSteps] = useState<Step[]>([]);
   const [fault, setFault] = useState<Report | null>(null);
-  const queue = useRef<Promise<void>>(Promise.resolve());
+  const turn = useRef<Promise<void>>(Promise.resolve());
   const latest = useRef(view);
   if (view.state_seq >= latest.current.state_seq) latest.current = view;
   const id = view.row.id;
 
   const act = (
-    make: (now: ProposalView) => Promise<ProposalView>,
+    make: (now: ProposalView, turn: typeof turnOf) => Promise<ProposalView>,
     after?: (before: ProposalView, next: ProposalView) => void,
   ) => {
-    queue.current = queue.current.then(async () => {
+    turn.current = turn.current.then(async () => {
       const before = latest.current;
       try {
-        const next = await make(before);
+        const next = await make(before, turnOf);
         latest.current = next;
         client.setQueryData(["getProposal", bank, id], next);
         setFault(null);
@@ -68,7 +71,7 @@ export function useReview(bank: BankId, view: ProposalView): Review {
 
   const decide = (ids: string[], decision: Decision) =>
     act(
-      (now) => commands.decideOps(bank, id, words(ids, decision), turn(now)),
+      (now, turn) => commands.decideOps(bank, id, decisionsOf(ids, decision), turn(now)),
       (before, next) => {
         const changed = changes(before, next);
         if (changed.length === 0) return;
@@ -97,7 +100,7 @@ export function useReview(bank: BankId, view: ProposalView): Review {
     for (const [decision, ops] of groups) {
       const ids = ops.map(({ op_id }) => op_id);
       act(
-        (now) => commands.decideOps(bank, id, words(ids, decision), turn(now)),
+        (now, turn) => commands.decideOps(bank, id, decisionsOf(ids, decision), turn(now)),
         (_, next) => announce(`${strings.tally(next.row.decisions)}.`),
       );
     }
@@ -107,21 +110,24 @@ export function useReview(bank: BankId, view: ProposalView): Review {
     decide,
     undo,
     canUndo: steps.length > 0,
-    edit: (op, text) => act((now) => commands.editOp(bank, id, op.op_id, text, turn(now))),
-    note: (op, note) => act((now) => commands.setOpNote(bank, id, op.op_id, note, turn(now))),
+    edit: (op, text) => act((now, turn) => commands.editOp(bank, id, op.op_id, text, turn(now))),
+    note: (op, note) => act((now, turn) => commands.setOpNote(bank, id, op.op_id, note, turn(now))),
     resolve: (op, choice) =>
-      act((now) => commands.resolveConflict(bank, id, op.op_id, choice, turn(now))),
+      act((now, turn) => commands.resolveConflict(bank, id, op.op_id, choice, turn(now))),
+    draft: (text, after) =>
+      act((now, turn) => commands.editDraft(bank, id, text, turn(now)), after),
     fault,
     clearFault: () => setFault(null),
   };
 }
 
-/** What the page saw when it spoke. */
-export const turn = (view: ProposalView): Turn => ({ state_seq: view.state_seq });
+/** What was seen when a person spoke, under a name of its own, so that nothing counts twice. */
+export function turnOf(view: ProposalView): Turn {
+  return { state_seq: view.state_seq, request_id: uniqueName() };
+}
 
-/** The same word for several operations. */
-const words = (ids: string[], decision: Decision): DecideOps => ({
-  decisions: ids.map((op_id) => ({ op_id, decision })),
+const decisionsOf = (ids: readonly string[], decision: Decision): DecideOps => ({
+  decisions: ids.map((op_id) => ({ op_id, decision, note: null })),
 });
 
 /** The operations whose decision changed, with what it was. */

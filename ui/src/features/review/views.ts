@@ -1,4 +1,4 @@
-const views = ["conflicts", "unified", "split", "rendered", "result"] as const;
+const views = ["conflicts", "unified", "split", "rendered", "structure", "result"] as const;
 
 export type ReviewView = (typeof views)[number];
 

@@ -103,7 +103,7 @@ export function SchemaBuilder({
       {empty ? (
         <SchemaStart onText={schema.set} />
       ) : (
-        <Panes id={`schema-${parts.join("-")}`} panes={parts}>
+        <Panes id={`schema-${parts.join("-")}`}>
           {parts.map((each, place) => (
             <PartPane
               key={each}

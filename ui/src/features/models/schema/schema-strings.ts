@@ -135,6 +135,7 @@ export const strings = {
   tryAt: (number: number, tokens: number, ms: number) =>
     `Try ${number}: ${count(tokens)} tokens, ${duration(ms)}`,
   missing: "Came back without a value",
+  nothing: "nothing",
   found: "Found in",
   value: "Value",
   summary: (fields: number) => `${plural(fields, "field")}`,

@@ -1,8 +1,13 @@
-import { duration } from "~/lib/format";
+import { count, duration, plural } from "~/lib/format";
 import type { JsonValue, LlmCallRecord, ToolCallRecord, Trace } from "~/platform/bindings";
-import { strings } from "./model-strings";
 
-const words = strings.trace;
+const words = {
+  steps: "Steps",
+  tool: "Tool",
+  call: "Model call",
+  results: (results: number) => plural(results, "result"),
+  tokens: (tokens: number) => `${count(tokens)} tokens`,
+} as const;
 
 /** The steps of a kept trace as a table; what is not in it is not guessed. */
 export function TraceSteps({ trace }: { trace: JsonValue }) {
