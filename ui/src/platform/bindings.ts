@@ -2814,7 +2814,6 @@ export type SourceRef = {
 	text: string | null,
 };
 
-/**  How a piece of text stands in a comparison. */
 /**  What became of a run of words. */
 export type SpanKind = 
 /**  In both texts. */
