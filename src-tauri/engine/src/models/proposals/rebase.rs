@@ -161,7 +161,7 @@ pub(super) fn moved_text(base: &Document, text: &Document, now: &Document) -> Op
     let known = RunFacts { texts: &texts, provenance: &provenance };
     let derived = derive_ops(base, &reconcile(base, text.clone()), &[], &known);
     if derived.granularity == Granularity::Whole {
-        return (base == now).then(|| derived.document);
+        return (base == now).then_some(derived.document);
     }
     let moved = rebase(&derived.ops, base, now, &BTreeSet::new());
     moved.ops.iter().all(|op| op.conflict.is_none()).then_some(moved.candidate)
