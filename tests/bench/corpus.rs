@@ -360,7 +360,7 @@ impl World {
             1 => Some(format!("place:{}", place.to_lowercase())),
             _ => Some(format!("project:{}", project.to_lowercase().replace(' ', "-"))),
         };
-        Drawn { text, names, tag, at: told, experience: n % 9 == 0 }
+        Drawn { text, names, tag, at: told, experience: n.is_multiple_of(9) }
     }
 }
 

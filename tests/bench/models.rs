@@ -132,7 +132,7 @@ async fn a_refresh_and_a_review_of_200_blocks() {
         let input = ApproveInput { confirm: shown.confirm, ..ApproveInput::default() };
         let turn = Turn::at(view.state_seq);
         approvals
-            .time(proposals::approve(&f.engine, &f.bank, &row.id, input, turn))
+            .time(Box::pin(proposals::approve(&f.engine, &f.bank, &row.id, input, turn)))
             .await
             .expect("a version");
         let last = u32::try_from(round).unwrap() + 2;

@@ -472,7 +472,8 @@ async fn nothing_crosses_scopes() {
         for (text, tags) in &tags_of {
             let mut want = domain::consolidation::scopes(tags, &parsed).unwrap();
             let mut got = scope_of.get(text).cloned().unwrap_or_default();
-            (want.sort(), got.sort());
+            want.sort();
+            got.sort();
             assert_eq!(got, want, "{rule}: {text}");
         }
         for (request, facts) in script.requests().iter().zip(asked(&script)) {

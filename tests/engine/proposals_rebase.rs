@@ -103,7 +103,8 @@ fn verdict(op: &OpView) -> &str {
 #[tokio::test]
 async fn every_row_of_the_table_comes_of_an_edit() {
     let moved = "# Team\n\nBen helps.\n\n# Risks\n\nThe door sticks.\n\nAda leads.\n\nWood is short.\n\n# Notes\n\nOne.\n\nTwo.\n";
-    let rows: [(&str, String, &[(usize, &str)]); 11] = [
+    type Row<'a> = (&'a str, String, &'a [(usize, &'a str)]);
+    let rows: [Row<'_>; 11] = [
         ("another block", PAGE.replace("Wood is short", "Wood is scarce"), &[]),
         ("an anchor's text", PAGE.replace("door sticks", "door sticks badly"), &[]),
         (

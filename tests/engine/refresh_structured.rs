@@ -165,7 +165,7 @@ async fn fc_10_a_partly_approved_text_gets_a_view_of_its_own() {
         ("Third.", Decision::Accepted),
     ] {
         let op = shown.ops.iter().find(|op| op.new_text.as_deref() == Some(word)).expect("it");
-        let input = DecideOps::all(&[op.op_id.clone()], decision);
+        let input = DecideOps::all(std::slice::from_ref(&op.op_id), decision);
         shown =
             proposals::decide(&f.engine, &f.bank, &proposal.id, input, Turn::at(shown.state_seq))
                 .await
