@@ -179,12 +179,19 @@ pub(crate) fn cite(memory: &Memory) -> Citation {
     }
 }
 
-/// Operations with their results, for the trace and the record.
+/// Operations with their results, for the trace and the record: the operation's own fields first, so
+/// that a record names what it touched and what it rests on.
 pub(crate) fn op_list(applied: &Applied) -> Vec<Value> {
     let ops = applied.ops.iter().zip(&applied.results);
     ops.map(|(op, result)| {
         let mut entry = to_json(result);
         if let (Some(object), Ok(cited)) = (entry.as_object_mut(), &op.body) {
+            if let Value::Object(fields) = to_json(&cited.op) {
+                for (key, value) in fields {
+                    object.entry(key).or_insert(value);
+                }
+            }
+            object.insert("evidence".to_owned(), to_json(&cited.evidence));
             object.insert("text".to_owned(), Value::from(cited.op.text()));
         }
         entry

@@ -164,7 +164,7 @@ pub(super) fn refresh_run(
         failure_reason: ending.failure.map(|reason| word_of(&reason)),
         report: ending.report.as_ref().map(to_json),
         scope: plan.map_or_else(|| json!({}), |plan| to_json(&plan.model.scope)),
-        window: plan.map_or_else(|| json!({}), |plan| to_json(&window(plan))),
+        window: plan.map_or_else(|| json!({}), |plan| read(plan, drafted)),
         facts_retrieved: drafted.map_or_else(|| json!({}), |drafted| to_json(&drafted.retrieved)),
         facts_used: used.map_or_else(|| json!({}), |used| to_json(&used)),
         ops: drafted.map(Drafted::counts).unwrap_or_default(),
@@ -227,6 +227,20 @@ pub(super) fn view(row: RefreshRun) -> RefreshRunView {
         started_at: row.started_at,
         finished_at: row.finished_at,
     }
+}
+
+/// What a run could read, with what became of the facts that no operation cites: without it nobody
+/// could tell a fact that was judged from one that was passed over.
+fn read(plan: &Plan, drafted: Option<&Drafted>) -> Value {
+    let mut read = to_json(&window(plan));
+    if let (Some(object), Some(drafted)) = (read.as_object_mut(), drafted) {
+        let judged = json!({
+            "already_reflected": drafted.judged.already_reflected,
+            "irrelevant": drafted.judged.irrelevant,
+        });
+        object.insert("judged".to_owned(), judged);
+    }
+    read
 }
 
 fn stored_mode(mode: RefreshMode) -> runs::RefreshMode {
