@@ -38,5 +38,6 @@ mod refresh_written;
 mod sample;
 mod schedule_holds;
 mod schedule_queue;
+mod simulation;
 mod tidy;
 mod versions;
