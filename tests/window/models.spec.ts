@@ -224,7 +224,10 @@ test("approving a part takes what it needs along and leaves the rest out", async
   await approve(app, settled);
   const after = await model(app, bank, id);
   for (const op of decidable(settled)) {
-    const line = op.new_text?.split("\n").at(-1)?.replace(/^[-*\s]+/, "");
+    const line = op.new_text
+      ?.split("\n")
+      .at(-1)
+      ?.replace(/^[-*\s]+/, "");
     if (!line) continue;
     if (op.decision === "accepted") expect(after.content).toContain(line);
     else expect(after.content).not.toContain(line);

@@ -14,7 +14,8 @@ import {
 } from "./bindings";
 import type { WriteName } from "./cache";
 import { toReport } from "./errors";
-import { answers, type Store, startStore } from "./fixtures/answers";
+import { answers } from "./fixtures/answers";
+import { type Store, startStore } from "./fixtures/store";
 import type { Commands, Platform } from "./index";
 
 export interface MemoryPlatform extends Platform {

@@ -167,7 +167,7 @@ pub(super) async fn restore(engine: &Engine, bank: &BankId, id: &MemoryId) -> Re
     write_bank(engine, bank, "restore_memory", move |tx, key| {
         memories::restore(tx, key, &id, vector.as_deref(), now)?;
         let back = std::slice::from_ref(&id);
-        crate::models::proposals::rebase::after_retraction(tx, key, back, now)?;
+        ops::after_retraction(tx, key, back, now)?;
         let row = one_row(tx, key, &id)?;
         after_write(tx, &writer, key, &tag_names(&row.tags), now)?;
         Ok(row)

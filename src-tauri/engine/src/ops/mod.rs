@@ -8,6 +8,7 @@ mod worker;
 // The way from memories to models: memories know operations, and operations know models.
 pub use crate::models::automatic::after_consolidation;
 pub(crate) use crate::models::automatic::after_deletion;
+pub(crate) use crate::models::proposals::rebase::after_retraction;
 pub(crate) use holds::{Means, Verdict};
 pub use worker::{Handled, Running, run_pending};
 pub(crate) use worker::{quota_until, quota_wait, start_worker};

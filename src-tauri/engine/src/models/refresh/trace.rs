@@ -103,11 +103,15 @@ fn capped(mut trace: Value) -> Value {
         if over == 0 || length <= LEAST {
             break;
         }
-        // The mark of the cut and the quotes that JSON adds take a few bytes of their own.
-        let keep = length.saturating_sub(over + 64).max(LEAST);
-        let call = &mut calls(&mut trace)[at];
-        call["input"] = Value::String(beginning(&call["input"].to_string(), keep));
-        over = size(&trace).saturating_sub(CAP);
+        let text = calls(&mut trace)[at]["input"].to_string();
+        let mut keep = length;
+        // What JSON escapes in a text grows when it is quoted, so one cut may not be enough.
+        while over > 0 && keep > LEAST {
+            keep = keep.saturating_sub(over + 64).max(LEAST);
+            let cut = format!("{}…", &text[..text.floor_char_boundary(keep)]);
+            calls(&mut trace)[at]["input"] = Value::String(cut);
+            over = size(&trace).saturating_sub(CAP);
+        }
     }
     if over > 0 {
         shorten_texts(&mut trace);
