@@ -53,7 +53,7 @@ export const strings = {
       },
       {
         title: "Look at the result first",
-        text: "Press `4` to see the document as it will be, with what you have accepted so far.",
+        text: "Press `5` to see the document as it will be, with what you have accepted so far.",
       },
       {
         title: "Approve what you accepted",
