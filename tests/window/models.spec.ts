@@ -8,6 +8,7 @@ import type {
   BankId,
   CreatedModel,
   ModelDetail,
+  OperationRow,
   OpView,
   ProposalView,
   RefreshRunView,
@@ -83,7 +84,10 @@ async function workshop(app: App): Promise<{ bank: BankId; id: string }> {
 async function refresh(app: App, bank: BankId, id: string): Promise<ProposalView> {
   await go(app, `/b/${bank}/models/${id}`);
   await app.see("=Refresh");
+  const operations = () => app.invoke<OperationRow[]>("list_operations", { bank });
+  const before = (await operations()).length;
   await app.press("r");
+  await app.until("no refresh is queued", operations, (rows) => rows.length > before);
   await idle(app, bank);
   const [row] = await waiting(app, bank);
   if (row === undefined) throw new Error("the refresh made no proposal");
@@ -102,6 +106,7 @@ test("a schedule made in the form runs by itself, and one that was missed is cau
   const data = folder();
   const app = await start({ data });
   const { bank, id } = await workshop(app);
+  await app.invoke("set_program_settings", { patch: { cron_tick_seconds: 30 } });
 
   await go(app, `/b/${bank}/models/${id}/settings`);
   await app.click("=On a schedule");
@@ -148,7 +153,11 @@ test("a schedule made in the form runs by itself, and one that was missed is cau
 test("a document changed under a review: conflicts are settled one by one, the rest keeps its decisions", async () => {
   const app = await start();
   await app.see("=Review the waiting change");
-  const [row] = await waiting(app, SAMPLE);
+  const [row] = await app.until(
+    "nothing waits for review",
+    () => waiting(app, SAMPLE),
+    (rows) => rows.length > 0,
+  );
   if (row === undefined) throw new Error("nothing waits for review");
   const before = await proposal(app, SAMPLE, row.id);
   await openReview(app, SAMPLE, row.id);

@@ -128,15 +128,15 @@ describe("report", () => {
 });
 
 describe("a notice", () => {
-  test("stands at the left above the foot, where no primary action is, and can be sent away", async () => {
+  test("stands in the bar, where it covers no action, and can be sent away", async () => {
     render(<Toaster />);
     act(() => say("Refresh of House rules is queued"));
     const notice = (await screen.findByText("Refresh of House rules is queued")).closest("li");
-    expect(notice).toHaveAttribute("data-x-position", "left");
-    expect(notice).toHaveAttribute("data-y-position", "bottom");
+    expect(notice).toHaveAttribute("data-x-position", "center");
+    expect(notice).toHaveAttribute("data-y-position", "top");
     const list = notice?.closest("ol");
-    expect(list?.style.getPropertyValue("--offset-bottom")).toContain("--foot");
-    expect(list?.style.getPropertyValue("--width")).toBe("17rem");
+    expect(list?.style.getPropertyValue("--offset-top")).toBe("0.25rem");
+    expect(list?.style.getPropertyValue("--width")).toBe("30rem");
     await userEvent.click(screen.getByRole("button", { name: "Dismiss" }));
     await waitFor(() => expect(notice).toHaveAttribute("data-removed", "true"));
   });

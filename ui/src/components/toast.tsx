@@ -5,27 +5,27 @@ const SHORT = 4000;
 const WITH_ACTION = 8000;
 
 /**
- * Where notices appear: at the left, above the foot, over the empty end of the rail. Primary
- * actions stand at the right end of feet, heads and rows, so that none is ever covered. Only for
- * what finished elsewhere, or with the way to take an act back.
+ * Where notices appear: in the bar at the top, over the search field, which a key opens as well.
+ * Everything else of a screen can hold an action that somebody is about to press, so nothing else is
+ * ever covered. Only for what finished elsewhere, or with the way to take an act back.
  */
 export function Toaster() {
   return (
     <Sonner
-      position="bottom-left"
+      position="top-center"
       duration={SHORT}
-      visibleToasts={2}
+      visibleToasts={1}
       offset={place}
       mobileOffset={place}
       gap={8}
-      style={{ "--width": "17rem" } as React.CSSProperties}
+      style={{ "--width": "30rem" } as React.CSSProperties}
       toastOptions={{
         unstyled: true,
         closeButton: true,
         closeButtonAriaLabel: "Dismiss",
         classNames: {
           toast:
-            "flex w-(--width) items-center gap-2 rounded-md bg-raised py-1.5 pr-1.5 pl-3 text-text shadow-float type-list",
+            "flex w-(--width) items-center gap-2 rounded-md bg-raised py-0.5 pr-1 pl-3 text-text shadow-float type-list",
           title: "type-list",
           description: "type-small text-muted",
           content: "min-w-0 flex-1",
@@ -39,8 +39,8 @@ export function Toaster() {
   );
 }
 
-/** Clear of the foot of a screen and of the edge of the window. */
-const place = { left: "0.75rem", bottom: "calc(var(--foot) + 0.75rem)" };
+/** Within the bar, clear of the edge of the window. */
+const place = { top: "0.25rem" };
 
 /** Says that something happened, with at most one way on: where it leads, or how to take it back. */
 export function say(message: string, action?: { label: string; run: () => void }): void {
