@@ -27,8 +27,11 @@ export function isOpen(view: ProposalView): boolean {
   return ["open", "in_review", "conflicted"].includes(view.row.state);
 }
 
+/** Operations that no longer fit and wait for a way out; one that was dropped waits no more. */
 export function conflictsOf(view: ProposalView): OpView[] {
-  return decidable(view).filter(({ conflict }) => conflict !== null);
+  return decidable(view).filter(
+    ({ conflict, decision }) => conflict !== null && decision !== "rejected",
+  );
 }
 
 /** Numbers of the operations with these ids, ascending. */
