@@ -37,7 +37,8 @@ export function Head({
   const why = [
     causeOf(row),
     strings.reason[row.reason],
-    strings.facts(row.facts_read, row.facts_used),
+    // What a person wrote into the file was not read from facts.
+    row.origin === "file" ? null : strings.facts(row.facts_read, row.facts_used),
     view.read_to &&
       (view.read_from
         ? strings.readBetween(dayTime(view.read_from), dayTime(view.read_to))
