@@ -22,6 +22,7 @@ mod locks;
 mod memory;
 mod models;
 mod pages;
+mod private;
 mod proposals;
 mod proposals_decide;
 mod proposals_fold;

@@ -87,6 +87,31 @@ pub fn matching(
     Ok(if all { TagSets::All } else { TagSets::These(keys) })
 }
 
+/// Whether any of some memories carries one of the tags. One that is gone keeps the tags it went
+/// with; one whose tags were changed has only the new ones.
+pub fn any_carries(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    memories: &[domain::MemoryId],
+    tags: &domain::tags::TagSet,
+) -> Result<bool> {
+    if memories.is_empty() || tags.is_empty() {
+        return Ok(false);
+    }
+    let sets: Vec<TagSetKey> = tx.list(
+        "SELECT tag_set_id FROM memory
+         WHERE bank_id = ?1 AND uid IN (SELECT value FROM json_each(?2))
+         UNION
+         SELECT tag_set_id FROM tombstone
+         WHERE bank_id = ?1 AND memory_uid IN (SELECT value FROM json_each(?2))
+           AND cause <> 'rescoped'",
+        (bank, row::text(memories)?),
+        |r| r.get(0),
+    )?;
+    let sets = tags_of(tx, sets)?;
+    Ok(sets.values().any(|set| domain::tags::TagSet::new(set).overlaps(tags)))
+}
+
 /// The tags of a set.
 ///
 /// # Errors

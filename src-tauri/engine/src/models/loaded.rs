@@ -6,8 +6,9 @@ use domain::model::{CarryOver, Guidance, PublishedEvidence};
 use domain::provenance::{Author, BlockOrigin, PERSON, Provenance};
 use domain::refresh::{Clocks, Watermark};
 use domain::scope::Scope;
+use domain::tags::TagSet;
 use domain::trigger::{StatedTrigger, Trigger};
-use domain::{Json, ModelId, model};
+use domain::{Json, MemoryId, ModelId, model};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -52,6 +53,23 @@ impl Loaded {
     /// The model of an id.
     pub(super) fn get(tx: &ReadTx<'_>, bank: BankKey, id: &ModelId) -> store::Result<Self> {
         models::get(tx, bank, id).map(Self::of)
+    }
+
+    /// Whether what a prompt would show of it must not leave this machine (README 62): it is tagged
+    /// so, rests on a memory that is, or holds a declined change that did.
+    pub(super) fn stays_here(&self, tx: &ReadTx<'_>, private: &TagSet) -> store::Result<bool> {
+        let declined: Vec<MemoryId> = self
+            .guidance
+            .iter()
+            .filter_map(|entry| match entry {
+                Guidance::Declined { fact_ids, .. } => Some(fact_ids),
+                Guidance::Note { .. } => None,
+            })
+            .flatten()
+            .map(|id| MemoryId(id.clone()))
+            .collect();
+        Ok(provenance::carries(tx, &self.row.head, private)?
+            || store::tag_sets::any_carries(tx, self.row.head.bank, &declined, private)?)
     }
 
     pub(super) fn key(&self) -> ModelKey {

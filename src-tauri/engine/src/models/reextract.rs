@@ -32,7 +32,8 @@ pub(super) async fn reextract(engine: &Engine, bank: &BankId, id: &ModelId) -> R
         ..CallContext::default()
     };
     let cancel = CancellationToken::new();
-    let work = structured::extract(engine, &schema.0, &before.row.content, &cancel);
+    let stays_here = structured::stays_here(engine, bank, id, Vec::new()).await?;
+    let work = structured::extract(engine, &schema.0, &before.row.content, stays_here, &cancel);
     let value = within(context, Box::pin(work)).await?;
     let version = before.row.head.version;
     let (model, bank_id, now) = (id.clone(), bank.clone(), engine.now());

@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use store::memories::Memory;
 use store::models::Model;
+use store::models::provenance::carries;
 use store::{BankKey, ReadTx};
 use tokio_util::sync::CancellationToken;
 
@@ -127,10 +128,9 @@ impl Toolbox {
         {
             let model = store::models::by_key(tx, key)?;
             let excluded = &self.request.exclude_models.ids;
-            let private = TagSet::new(&model.head.tags).overlaps(&self.prepared.leave_out);
-            if !private
-                && !model.content.trim().is_empty()
+            if !model.content.trim().is_empty()
                 && model_visible(&model.head, &self.prepared.scope, excluded)
+                && !carries(tx, &model.head, &self.prepared.leave_out)?
             {
                 found.push((model, cosine));
             }

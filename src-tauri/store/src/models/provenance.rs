@@ -62,6 +62,20 @@ pub fn set_citations(tx: &WriteTx<'_>, model: ModelKey, citations: &[Citation]) 
     Ok(())
 }
 
+/// Whether a document carries one of the tags: by its own, or because it rests on a memory that does.
+pub fn carries(
+    tx: &ReadTx<'_>,
+    model: &super::ModelHead,
+    tags: &domain::tags::TagSet,
+) -> Result<bool> {
+    if tags.is_empty() || domain::tags::TagSet::new(&model.tags).overlaps(tags) {
+        return Ok(!tags.is_empty());
+    }
+    let cited: Vec<MemoryId> =
+        citations(tx, model.key)?.into_iter().map(|citation| citation.memory).collect();
+    crate::tag_sets::any_carries(tx, model.bank, &cited, tags)
+}
+
 /// The models of a bank that cite a memory.
 pub fn citing(tx: &ReadTx<'_>, bank: BankKey, memory: &MemoryId) -> Result<Vec<ModelKey>> {
     tx.list(

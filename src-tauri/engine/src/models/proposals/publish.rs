@@ -13,6 +13,7 @@ use crate::models::publish::{
     NewState, evidence_of, memory_citations, merge_evidence, no_evidence, publish, tokens,
 };
 use crate::models::published;
+use crate::models::refresh::structured as extraction;
 use crate::report::fault;
 use crate::view::proposal::{ApproveInput, ApproveWhat, Preview, PreviewOf, Published, Turn};
 use crate::{Engine, Result};
@@ -25,7 +26,7 @@ use domain::proposal::{
 };
 use domain::provenance::{Provenance, Step};
 use domain::refresh::{ClockEvent, Outcome, is_large_removal, removed_lines};
-use domain::{BankId, Instant, Json, ProposalId};
+use domain::{BankId, Instant, Json, MemoryId, ProposalId};
 use std::collections::{BTreeSet, HashSet};
 use store::proposals::ProposalOrigin;
 use store::versions::{Actor, VersionCause};
@@ -153,7 +154,7 @@ pub(super) async fn approve(
         Begun::Open(opened, before) => (*opened, before),
     };
     check(&opened, &turn)?;
-    let ready = prepare(engine, opened, &before, &input).await?;
+    let ready = prepare(engine, bank, opened, &before, &input).await?;
     let (in_bank, now) = (bank.clone(), engine.now());
     let done = engine
         .store()
@@ -207,6 +208,7 @@ fn answered(tx: &ReadTx<'_>, opened: &Opened, turn: &Turn) -> Result<Option<Publ
 /// Works out everything that asks a language model or an embedder, outside any transaction.
 async fn prepare(
     engine: &Engine,
+    bank: &BankId,
     opened: Opened,
     before: &Provenance,
     input: &ApproveInput,
@@ -230,10 +232,9 @@ async fn prepare(
     let mut evidence = evidence(&opened, &settlement, &provenance, &result.document);
     let content = result.document.render();
     let name = opened.model.row.head.name.clone();
-    evidence.structured_output = structured(engine, &opened, &content, input).await?;
+    evidence.structured_output = structured(engine, bank, &opened, &content, input).await?;
     evidence.structured_output_version = evidence.structured_output.is_some().then_some(version);
-    evidence.structured_output_schema =
-        crate::models::refresh::structured::name_of_schema(&opened.model);
+    evidence.structured_output_schema = extraction::name_of_schema(&opened.model);
     let vector = lifecycle::vector(engine, &name, &content, &CancellationToken::new()).await?;
     Ok(Ready { opened, settlement, document: result.document, provenance, evidence, vector })
 }
@@ -260,6 +261,7 @@ fn wanted(opened: &Opened, input: &ApproveInput) -> (Outcomes, bool) {
 /// the text became another one.
 async fn structured(
     engine: &Engine,
+    bank: &BankId,
     opened: &Opened,
     content: &str,
     input: &ApproveInput,
@@ -275,13 +277,11 @@ async fn structured(
     if input.without_structured_output {
         return Ok(None);
     }
-    let extracted = crate::models::refresh::structured::extract(
-        engine,
-        &schema.0,
-        content,
-        &CancellationToken::new(),
-    )
-    .await?;
+    let facts = opened.facts.iter().map(|fact| MemoryId(fact.id.clone())).collect();
+    let stays_here = extraction::stays_here(engine, bank, &opened.model.row.head.id, facts).await?;
+    let extracted =
+        extraction::extract(engine, &schema.0, content, stays_here, &CancellationToken::new())
+            .await?;
     Ok(Some(extracted))
 }
 

@@ -91,6 +91,7 @@ impl Finish {
             course.engine,
             &schema.0,
             &content,
+            self.plan.stays_here,
             course.urgency(),
             course.cancel,
         );

@@ -22,7 +22,7 @@ use domain::refresh::FailureReason;
 use domain::schedule::FailureClass;
 use domain::trigger::RefreshMode;
 use domain::{Instant, ModelId};
-use drafted::Drafted;
+use drafted::{Drafted, remark};
 use plan::Plan;
 pub(crate) use trace::beginning_of_reply;
 
@@ -130,6 +130,10 @@ async fn read_plan(course: &Course<'_>, id: &ModelId, forced: bool, now: Instant
     .map_err(|unreadable| fault("structured_doc_unreadable").detail(unreadable).into())
 }
 
+/// Why a refresh did without a language model that is set up.
+const KEPT_HERE: &str = "The document rests on memories that must not leave this machine, so it was \
+    refreshed without the language model, which is elsewhere.";
+
 /// The middle of the run.
 async fn draft(course: &Course<'_>, plan: &Plan) -> Result<Drafted, Failure> {
     let chosen = crate::reflect::provider(course.engine).await;
@@ -137,9 +141,15 @@ async fn draft(course: &Course<'_>, plan: &Plan) -> Result<Drafted, Failure> {
         let extractive = matches!(chosen, Ok(None));
         return Ok(Drafted::nothing(plan.model.document.clone(), extractive));
     }
-    let drafted = match chosen.map_err(|error| Failure::of(error, None))? {
+    let failed = |error| Failure::of(error, None);
+    let drafted = match chosen.map_err(failed)? {
+        Some(chosen) if plan.stays_here && !chosen.local => {
+            let mut drafted = extractive(course, plan).await.map_err(failed)?;
+            drafted.warnings.push(remark("kept_on_this_machine", KEPT_HERE));
+            drafted
+        }
         Some(chosen) => super::written::draft(course, plan, chosen).await?,
-        None => extractive(course, plan).await.map_err(|error| Failure::of(error, None))?,
+        None => extractive(course, plan).await.map_err(failed)?,
     };
     course.check().map_err(|error| Failure::of(error, None).after(drafted.clone()))?;
     Ok(drafted)

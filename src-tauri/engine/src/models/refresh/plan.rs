@@ -55,6 +55,8 @@ pub(crate) struct Plan {
     pub(crate) locks: HashSet<String>,
     /// Settings in force, with what the trigger states laid over them.
     pub(crate) settings: BankSettings,
+    /// What a prompt would show of the document must not leave this machine.
+    pub(crate) stays_here: bool,
     /// The output schema is another one than that of the stored value.
     pub(crate) schema_changed: bool,
     /// How the scope reads now, and how it read when the document was written, where that differs.
@@ -196,6 +198,7 @@ pub(super) fn read(
         partition,
         successors,
         cited_texts,
+        stays_here: model.stays_here(tx, &settings.local_only())?,
         schema_changed: schema_changed(&model),
         scope_words: scope_words(tx, &model)?,
         settings,

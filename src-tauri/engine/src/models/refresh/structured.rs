@@ -7,9 +7,9 @@ use crate::reflect::caller::Caller;
 use crate::reflect::structured;
 use crate::report::fault;
 use crate::{Engine, Result};
-use domain::Json;
 use domain::schema::check_response_schema;
 use domain::trace::LlmCallRecord;
+use domain::{BankId, Json, MemoryId, ModelId};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
@@ -37,7 +37,8 @@ pub(crate) fn name_of_schema(model: &Loaded) -> Option<String> {
     model.trigger.response_schema.as_ref().map(|schema| schema_hash(&schema.0))
 }
 
-/// Extracts the fields of a schema from a text.
+/// Extracts the fields of a schema from a text; one that `stays_here` only by a language model on this
+/// machine.
 ///
 /// # Errors
 /// `cancelled` alone; everything else is an [`Extracted`].
@@ -45,6 +46,7 @@ pub(crate) async fn extract_traced(
     engine: &Engine,
     schema: &Value,
     content: &str,
+    stays_here: bool,
     urgency: llm::Urgency,
     cancel: &CancellationToken,
 ) -> Result<Extracted> {
@@ -58,6 +60,12 @@ pub(crate) async fn extract_traced(
     let Some(chosen) = crate::reflect::provider(engine).await? else {
         return Ok(failed("there is no language model to extract it"));
     };
+    if stays_here && !chosen.local {
+        return Ok(failed(
+            "the text rests on memories that must not leave this machine, and the language model \
+             is elsewhere; choose one on this machine",
+        ));
+    }
     let mut sink = NoSink;
     let mut caller = Caller {
         engine,
@@ -84,7 +92,27 @@ pub(crate) async fn extract(
     engine: &Engine,
     schema: &Value,
     content: &str,
+    stays_here: bool,
     cancel: &CancellationToken,
 ) -> Result<Json> {
-    extract_traced(engine, schema, content, llm::Urgency::Asked, cancel).await?.value
+    extract_traced(engine, schema, content, stays_here, llm::Urgency::Asked, cancel).await?.value
+}
+
+/// Whether the text of a model, or what rests on some more facts, must not leave this machine.
+///
+/// # Errors
+/// `model_not_found`, `bank_not_found`.
+pub(crate) async fn stays_here(
+    engine: &Engine,
+    bank: &BankId,
+    model: &ModelId,
+    facts: Vec<MemoryId>,
+) -> Result<bool> {
+    let model = model.clone();
+    crate::handle::read_bank(engine, bank, move |tx, key| {
+        let private = crate::settings::of_bank(tx, &store::banks::by_key(tx, key)?)?.local_only();
+        Ok(Loaded::get(tx, key, &model)?.stays_here(tx, &private)?
+            || store::tag_sets::any_carries(tx, key, &facts, &private)?)
+    })
+    .await
 }
