@@ -120,9 +120,9 @@ const WRITES: &[(&str, &[CacheTag])] = &[
     ("publish_now", &[Models, Proposals]),
     ("check_published_files", &[Models, Proposals]),
     ("create_folder", &[Models]),
-    ("create_page", &[Models, Operations]),
+    ("create_page", &[Models, Operations, Banks]),
     ("update_node", &[Models, Operations]),
-    ("delete_node", &[Models, Versions, Proposals]),
+    ("delete_node", &[Models, Versions, Proposals, Operations, Banks]),
     ("save_page_bundle", &[]),
 ];
 
