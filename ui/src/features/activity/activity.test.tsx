@@ -139,6 +139,39 @@ describe("automatic work in the settings", () => {
     );
   });
 
+  test("the focus stays where a key was pressed", async () => {
+    const { user } = renderApp("/b/workshop/settings/work");
+    const flag = await screen.findByRole("checkbox", { name: /Pause everything/ });
+    flag.focus();
+    await user.keyboard(" ");
+    await waitFor(() =>
+      expect(screen.getByRole("checkbox", { name: /Pause everything/ })).toBeChecked(),
+    );
+    expect(screen.getByRole("checkbox", { name: /Pause everything/ })).toHaveFocus();
+    const number = screen.getByRole("textbox", { name: /Shortest time between/ });
+    await user.clear(number);
+    await user.type(number, "45{Enter}");
+    await screen.findByText(/Usually 0 minutes/);
+    await user.click(await screen.findByRole("button", { name: /Reset Shortest time/ }));
+    await waitFor(() => expect(screen.queryByRole("button", { name: /Reset Shortest/ })).toBeNull());
+    expect(screen.getByRole("textbox", { name: /Shortest time between/ })).toHaveFocus();
+    expect(screen.getByRole("textbox", { name: /Shortest time between/ })).toHaveValue("0");
+  });
+
+  test("what was typed is kept however the page is left", async () => {
+    const { user, platform, history } = renderApp("/b/workshop/settings/work");
+    await user.type(await screen.findByRole("textbox", { name: /Most tokens a day/ }), "5000");
+    history.push("/b/workshop/settings/look");
+    await screen.findByRole("heading", { name: "Look and keys" });
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual([
+        "setBankSettings",
+        "workshop",
+        { daily_token_ceiling: 5000 },
+      ]),
+    );
+  });
+
   test("choices and switches are kept at once; a refusal stays at its field", async () => {
     const { user, platform } = renderApp("/b/workshop/settings/work", {
       setBankSettings: async (_, patch) => {

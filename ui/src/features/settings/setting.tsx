@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useId, useState } from "react";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { Button } from "~/components/button";
 import type { JsonValue, Report, SettingInfo } from "~/platform/bindings";
 import { toReport } from "~/platform/errors";
@@ -55,7 +55,11 @@ export function Setting({
               kind="plain"
               size="small"
               aria-label={texts.resetOf(words.title)}
-              onClick={() => set(null)}
+              onClick={() => {
+                set(null);
+                // This button goes with the value it takes back.
+                document.getElementById(id)?.focus();
+              }}
             >
               {texts.reset}
             </Button>
@@ -117,6 +121,31 @@ interface Control {
   "aria-invalid": true | undefined;
 }
 
+/**
+ * What is typed into a field. It is kept when the field is left, in whatever way, and gives way to
+ * what is in force once that has changed.
+ */
+function useTyped(before: string, keep: (text: string) => void) {
+  const [state, setState] = useState({ text: before, over: before });
+  const text = state.over === before ? state.text : before;
+  const asked = useRef({ text: before, over: before });
+  const leave = () => {
+    const now = text.trim();
+    if (now === before.trim()) return;
+    // Enter and leaving the field are one wish.
+    if (asked.current.text === now && asked.current.over === before) return;
+    asked.current = { text: now, over: before };
+    keep(now);
+  };
+  const last = useRef(leave);
+  useEffect(() => {
+    last.current = leave;
+  });
+  // Going back in the history takes the field away without leaving it first.
+  useEffect(() => () => last.current(), []);
+  return { text, set: (next: string) => setState({ text: next, over: before }), leave };
+}
+
 /** A number, kept when the field is left or Enter is pressed. Empty takes it back. */
 function NumberBox({
   control,
@@ -130,27 +159,23 @@ function NumberBox({
   onSet: (value: JsonValue) => void;
 }) {
   const per = words.per ?? 1;
-  const before = typeof value === "number" ? `${value / per}` : "";
-  const [typed, setTyped] = useState(before);
-  const keep = () => {
-    const text = typed.trim();
-    if (text === before) return;
+  const typed = useTyped(typeof value === "number" ? `${value / per}` : "", (text) => {
     const number = Number(text.replace("−", "-"));
     if (text === "") onSet(null);
     // What is no number is refused by the program, in its own words.
     else onSet(Number.isFinite(number) ? Math.round(number * per) : text);
-  };
+  });
   return (
     <>
       <input
         {...control}
         inputMode="numeric"
-        value={typed}
+        value={typed.text}
         placeholder={texts.none}
-        onChange={({ target }) => setTyped(target.value)}
-        onBlur={keep}
+        onChange={({ target }) => typed.set(target.value)}
+        onBlur={typed.leave}
         onKeyDown={(event) => {
-          if (event.key === "Enter") keep();
+          if (event.key === "Enter") typed.leave();
         }}
         className={`${box} h-(--control) w-24 text-right`}
       />
@@ -169,19 +194,16 @@ function LongText({
   value: string;
   onSet: (value: JsonValue) => void;
 }) {
-  const [typed, setTyped] = useState(value);
-  const keep = () => {
-    if (typed.trim() !== value.trim()) onSet(typed.trim() === "" ? null : typed.trim());
-  };
+  const typed = useTyped(value, (text) => onSet(text === "" ? null : text));
   return (
     <textarea
       {...control}
       rows={3}
-      value={typed}
-      onChange={({ target }) => setTyped(target.value)}
-      onBlur={keep}
+      value={typed.text}
+      onChange={({ target }) => typed.set(target.value)}
+      onBlur={typed.leave}
       onKeyDown={(event: KeyboardEvent) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) keep();
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) typed.leave();
       }}
       className={`${box} w-full resize-y py-1.5`}
     />

@@ -91,8 +91,7 @@ function Settings({
     if (!info || !told) return null;
     return (
       <Setting
-        // What was typed gives way to what is in force once that has changed.
-        key={`${key}:${JSON.stringify(effective[key] ?? null)}`}
+        key={key}
         info={info}
         words={told}
         scope={scope}
