@@ -10,6 +10,7 @@ import { useCommands } from "~/keys/use-commands";
 import type { BankId } from "~/platform/bindings";
 import { Activity } from "./activity";
 import { BankMenu } from "./bank-menu";
+import { useFocusStays } from "./focus-stays";
 import { Help } from "./help";
 import { Palette } from "./palette";
 import { Rail } from "./rail";
@@ -24,6 +25,7 @@ export function Frame({ bank, children }: { bank: BankId; children: ReactNode })
   const [unfolded, setUnfolded] = useState(false);
   const navigate = useNavigate();
   const zoom = useZoom();
+  useFocusStays();
 
   useCommands({
     "app.palette": () => setPalette(true),

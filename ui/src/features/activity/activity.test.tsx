@@ -65,6 +65,20 @@ describe("activity", () => {
     );
   });
 
+  test("where a pressed button goes away, its pane keeps the focus", async () => {
+    const { user } = renderApp("/b/workshop/activity/o-1");
+    (await screen.findByRole("button", { name: /^Stop/ })).focus();
+    await user.keyboard("x");
+    await waitFor(() => expect(screen.queryByRole("button", { name: /^Stop/ })).toBeNull());
+    const pane = screen.getByRole("complementary", { name: "One piece of work" });
+    await waitFor(() => expect(pane).toHaveFocus());
+    await user.click(screen.getByRole("button", { name: "Remove from the list" }));
+    await waitFor(() =>
+      expect(screen.queryByRole("button", { name: "Remove from the list" })).toBeNull(),
+    );
+    await waitFor(() => expect(pane).toHaveFocus());
+  });
+
   test("a proposal that came out is one press away", async () => {
     const { user, history } = renderApp("/b/workshop/activity/o-done");
     await user.click(await screen.findByRole("link", { name: "Review the change" }));
