@@ -42,21 +42,22 @@ const words = {
   parked: "Parked",
   heldState: "Held",
   stages: {
+    waiting_window: "Waiting for the facts to settle",
+    reading_scope: "Reading what is known",
     reading: "Reading",
-    parsing: "Reading",
-    chunking: "Cutting into passages",
-    extracting: "Reading facts",
     embedding: "Computing vectors",
-    linking: "Connecting",
     storing: "Storing",
-    consolidating: "Folding",
+    folding: "Folding",
     reflecting: "Writing",
     editing: "Writing changes",
+    repairing: "Mending changes that did not fit",
     retracting: "Withdrawing what is gone",
-    structured: "Extracting the structured view",
+    extracting: "Filling the fields",
     committing: "Storing",
     done: "Finishing",
   } as Record<string, string>,
+  stageElse: "At work",
+  kindElse: "Other work",
   ofTotal: (processed: number, total: number) => `${processed} of ${total}`,
   stored: (n: number) => `${plural(n, "memory", "memories")} stored`,
 };
@@ -68,9 +69,7 @@ export const operationKinds = words.kinds;
 export function operationName(
   row: Pick<OperationRow, "operation_type" | "subject" | "full">,
 ): string {
-  const kind = row.full
-    ? words.full
-    : (words.kinds[row.operation_type] ?? row.operation_type.replaceAll("_", " "));
+  const kind = row.full ? words.full : (words.kinds[row.operation_type] ?? words.kindElse);
   return row.subject ? words.of(kind, row.subject) : kind;
 }
 
@@ -89,7 +88,7 @@ export function waitWords(row: OperationRow, now: Date = new Date()): string | n
 
 /** How far it is, in one line. */
 export function progressWords(progress: Progress): string {
-  const stage = words.stages[progress.stage] ?? progress.stage.replaceAll("_", " ");
+  const stage = words.stages[progress.stage] ?? words.stageElse;
   return [
     progress.detail ?? stage,
     progress.processed != null && progress.total

@@ -1,4 +1,5 @@
 import { count, duration, plural } from "~/lib/format";
+import { callName, toolName } from "~/lib/steps";
 import type { JsonValue, LlmCallRecord, ToolCallRecord, Trace } from "~/platform/bindings";
 
 const words = {
@@ -17,7 +18,7 @@ export function TraceSteps({ trace }: { trace: JsonValue }) {
       key: `tool ${place}`,
       turn: call.iteration,
       kind: words.tool,
-      name: call.reason ? `${call.tool}: ${call.reason}` : call.tool,
+      name: call.reason ? `${toolName(call.tool)}: ${call.reason}` : toolName(call.tool),
       result: words.results(call.result_count),
       took: call.duration_ms,
     })),
@@ -25,7 +26,7 @@ export function TraceSteps({ trace }: { trace: JsonValue }) {
       key: `call ${place}`,
       turn: call.iteration ?? 0,
       kind: words.call,
-      name: call.scope,
+      name: callName(call.scope),
       result: words.tokens(call.input_tokens + call.output_tokens),
       took: call.duration_ms,
     })),

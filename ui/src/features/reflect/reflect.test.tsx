@@ -75,8 +75,8 @@ describe("asking", () => {
       hear({ type: "iteration_started", i: 1, n: 10, forced: null });
       hear({ type: "tool_started", tool: "recall", reason: "Look for delays." });
     });
-    expect(await screen.findByText("recall: Look for delays.")).toBeVisible();
-    expect(screen.getByRole("row", { name: /recall/ })).toHaveTextContent("running");
+    expect(await screen.findByText("Search of facts: Look for delays.")).toBeVisible();
+    expect(screen.getByRole("row", { name: /Search of facts/ })).toHaveTextContent("running");
     act(() => {
       hear({
         type: "tool_finished",
@@ -89,7 +89,7 @@ describe("asking", () => {
       hear({ type: "guard", name: "uncited_answer" });
       hear({ type: "answer_delta", text: "The move is late. It" });
     });
-    expect(screen.getByText("recall, 3 results")).toBeVisible();
+    expect(screen.getByText("Search of facts, 3 results")).toBeVisible();
     expect(screen.getByText("The answer named no sources and was sent back.")).toBeVisible();
     expect(screen.getByRole("region", { name: "Answer so far" })).toHaveTextContent("It");
     await waitFor(() =>
@@ -135,7 +135,7 @@ describe("an answer", () => {
     expect(source).toHaveAttribute("aria-pressed", "true");
     await waitFor(() => expect(history.location.search).toContain("m-moved"));
     expect(screen.getByRole("tab", { name: /World/ })).toHaveAttribute("aria-selected", "true");
-    expect(await screen.findAllByText("Found by recall, cited once")).not.toHaveLength(0);
+    expect(await screen.findAllByText("Found by search of facts, cited once")).not.toHaveLength(0);
     await noViolations();
   });
 
@@ -201,7 +201,7 @@ describe("an answer", () => {
     expect(within(tree).getAllByRole("row")).toHaveLength(5);
     await user.keyboard("{ArrowRight}{ArrowDown}{Enter}");
     const detail = await screen.findByRole("complementary", { name: "Details of the span" });
-    expect(detail).toHaveTextContent("search_mental_models");
+    expect(detail).toHaveTextContent("Search of models");
     await noViolations();
   });
 });

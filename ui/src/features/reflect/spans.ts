@@ -3,6 +3,7 @@
  * calls are laid end to end, the tools of one turn side by side after the call that asked for them.
  * A run that is watched has the times at which its events arrived.
  */
+import { callName, toolName } from "~/lib/steps";
 import type { LlmCallRecord, RunEvent, ToolCallRecord, Trace } from "~/platform/bindings";
 import { strings } from "./strings";
 
@@ -27,10 +28,11 @@ export interface Span {
   call?: LlmCallRecord;
 }
 
-const toolName = (tool: string, input: unknown): string => {
+function searchName(tool: string, input: unknown): string {
   const query = (input as { query?: unknown } | null)?.query;
-  return typeof query === "string" && query !== "" ? `${tool} “${query}”` : tool;
-};
+  const name = toolName(tool);
+  return typeof query === "string" && query !== "" ? `${name}: “${query}”` : name;
+}
 
 function noteOf({ tool, status, result_count }: ToolCallRecord): string {
   if (status !== "ok") return words.status[status];
@@ -75,7 +77,7 @@ export function spansOf(trace: Trace): Span[] {
         id: `tool-${turn}-${n}`,
         parent: own.length > 0 ? `turn-${turn}` : null,
         kind: "tool",
-        name: toolName(tool.tool, tool.input),
+        name: searchName(tool.tool, tool.input),
         note: noteOf(tool),
         start: at,
         wait: 0,
@@ -89,7 +91,7 @@ export function spansOf(trace: Trace): Span[] {
   calls
     .filter(({ iteration }) => iteration === null)
     .forEach((call, n) => {
-      place(call, `after-${n}`, words.scope(call.scope));
+      place(call, `after-${n}`, callName(call.scope));
     });
   return spans;
 }
@@ -103,20 +105,14 @@ export interface Heard {
 /** The bars of a run that is being watched. What has started and not ended has no length yet. */
 export function liveSpans(heard: readonly Heard[]): Span[] {
   const spans: Span[] = [];
-  let turn = 0;
   for (const { at, event } of heard) {
-    if (event.type === "iteration_started") turn = event.i;
     if (event.type === "llm_started" || event.type === "tool_started") {
       const isModel = event.type === "llm_started";
       spans.push({
         id: `live-${spans.length}`,
         parent: null,
         kind: isModel ? "model" : "tool",
-        name: isModel
-          ? /^agent_/.test(event.scope)
-            ? words.turn(turn)
-            : words.scope(event.scope)
-          : event.tool,
+        name: isModel ? callName(event.scope) : toolName(event.tool),
         note: "",
         start: at,
         wait: 0,
@@ -130,7 +126,7 @@ export function liveSpans(heard: readonly Heard[]): Span[] {
     if (event.type === "tool_finished") {
       const note =
         event.status === "ok" ? words.results(event.result_count) : words.status[event.status];
-      end(spans, "tool", at, note, event.status === "error", event.tool);
+      end(spans, "tool", at, note, event.status === "error", toolName(event.tool));
     }
   }
   return spans;

@@ -1,4 +1,5 @@
-import { plural } from "~/lib/format";
+import { plural, series } from "~/lib/format";
+import { toolName } from "~/lib/steps";
 import type { Budget, ErrorCode, FactType, TagsMatch, ToolCallStatus } from "~/platform/bindings";
 
 /** Words of the screen of questions. */
@@ -64,8 +65,9 @@ export const strings = {
     starting: "Getting ready",
     turn: (i: number, n: number) => `Turn ${i} of at most ${n}`,
     model: "The language model is thinking",
-    tool: (tool: string, reason: string | null) => (reason ? `${tool}: ${reason}` : tool),
-    toolDone: (tool: string, results: number) => `${tool}, ${plural(results, "result")}`,
+    tool: (tool: string, reason: string | null) =>
+      reason ? `${toolName(tool)}: ${reason}` : toolName(tool),
+    toolDone: (tool: string, results: number) => `${toolName(tool)}, ${plural(results, "result")}`,
     guard: {
       no_evidence: "An answer without any search was sent back.",
       stale_unverified: "An older document was not enough; facts are looked at as well.",
@@ -145,8 +147,7 @@ export const strings = {
           : times === 2
             ? "cited twice"
             : `cited ${times} times`,
-    foundBy: (tools: string[]) =>
-      `Found by ${tools.map((tool) => tool.replaceAll("_", " ")).join(", ")}`,
+    foundBy: (tools: string[]) => `Found by ${series(tools.map(toolName)).toLowerCase()}`,
     unused: (count: number) => `Show ${count} retrieved and not used`,
     notUsed: "Retrieved, not used",
     open: "Open",
@@ -167,19 +168,6 @@ export const strings = {
     noSteps: "This run has no steps.",
     placed: "Bars are placed by duration and turn; hatched is waiting for the model.",
     turn: (n: number) => `Turn ${n}`,
-    scope: (scope: string) => {
-      const known: Record<string, string> = {
-        final: "Answer",
-        final_map: "Condensing",
-        final_rewrite: "Answer, written anew",
-        closing_done: "Answer",
-        structured: "Fields",
-        structured_retry: "Fields, again",
-        directive_check: "Checking the rules",
-      };
-      const base = scope.replace(/_err$/, "").replace(/_\d+$/, "");
-      return known[base] ?? base.replaceAll("_", " ");
-    },
     kinds: { model: "Model call", tool: "Tool call" },
     results: (count: number) => plural(count, "result"),
     tokens: (tokens: number) => plural(tokens, "token"),

@@ -343,7 +343,7 @@ describe("review", () => {
     await user.click(await screen.findByRole("button", { name: "Run details" }));
     const dialog = await screen.findByRole("dialog", { name: /The run behind proposal 4/ });
     expect(within(dialog).getByText(/operations 1, 3, 5 and 6, accepted/)).toBeVisible();
-    expect(within(dialog).getByText("recall: dates of the move")).toBeVisible();
+    expect(within(dialog).getByText("Search of facts: dates of the move")).toBeVisible();
     await noViolations();
   });
 
