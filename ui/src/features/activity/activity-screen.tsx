@@ -1,5 +1,3 @@
-import { Link } from "@tanstack/react-router";
-import { Pause, Play } from "lucide-react";
 import { useMemo } from "react";
 import { Button } from "~/components/button";
 import { Empty } from "~/components/empty";
@@ -9,15 +7,21 @@ import { Pane, PaneEdge, PaneHead, Panes } from "~/components/panes";
 import { ReportCard } from "~/components/report";
 import { Segmented } from "~/components/segmented";
 import { SkeletonRows } from "~/components/skeleton";
-import { StateMark } from "~/components/state";
-import { say } from "~/components/toast";
 import { useNarrow } from "~/lib/use-narrow";
-import type { BankId, OperationId, OperationQuery, OperationStatus } from "~/platform/bindings";
-import { useOperationPages, useRead, useWrite } from "~/platform/cache";
+import type {
+  BankId,
+  ModelId,
+  OperationId,
+  OperationQuery,
+  OperationStatus,
+} from "~/platform/bindings";
+import { useOperationPages } from "~/platform/cache";
 import { useProgress } from "~/platform/progress";
 import { DueNext } from "./due-next";
+import { ModelMenu } from "./model-menu";
 import { OperationPane } from "./operation-pane";
 import { OperationLine } from "./operation-row";
+import { PauseButton, Remarks, usePausing } from "./remarks";
 import { strings } from "./strings";
 
 /** `open` is what waits and runs; the others are how work has ended. */
@@ -28,7 +32,13 @@ export interface ActivityView {
   filter: ActivityFilter;
   /** A kind of work; null for all. */
   kind: string | null;
+  /** The model that was worked on; null for all, and for work without one. */
+  model: ModelId | null;
 }
+
+const everything: ActivityView = { filter: "all", kind: null, model: null };
+const isNarrowed = ({ filter, kind, model }: ActivityView): boolean =>
+  filter !== "all" || kind !== null || model !== null;
 
 const statuses: Record<ActivityFilter, OperationStatus[]> = {
   all: [],
@@ -54,14 +64,21 @@ export function ActivityScreen({
 }) {
   const narrow = useNarrow();
   const query = useMemo<OperationQuery>(
-    () => ({ statuses: statuses[view.filter], operation_type: view.kind, limit: 100 }),
-    [view.filter, view.kind],
+    () => ({
+      statuses: statuses[view.filter],
+      operation_type: view.kind,
+      mental_model_id: view.model,
+      limit: 100,
+    }),
+    [view.filter, view.kind, view.model],
   );
+  const pausing = usePausing();
   const pages = useOperationPages(bank, query);
   const rows = useMemo(
     () => pages.data?.pages.flatMap(({ operations }) => operations) ?? [],
     [pages.data],
   );
+  const again = () => (pages.isFetchNextPageError ? pages.fetchNextPage() : pages.refetch());
   const live = useProgress();
   const covers = narrow && operation !== null;
   const chosen = operation && (
@@ -71,6 +88,8 @@ export function ActivityScreen({
       id={operation}
       row={rows.find(({ id }) => id === operation)}
       progress={live.get(operation) ?? null}
+      pending={pages.isPending}
+      onShowAll={isNarrowed(view) ? () => onView(everything) : null}
       onClose={narrow ? () => onOperation(null) : null}
       onGone={() => onOperation(null)}
     />
@@ -78,9 +97,9 @@ export function ActivityScreen({
   const list = (
     <>
       <PaneHead level={1} title={strings.title}>
-        <PauseButton />
+        <PauseButton pausing={pausing} />
       </PaneHead>
-      <Remarks bank={bank} />
+      <Remarks bank={bank} pausing={pausing} />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-line border-b px-4 py-2">
         <Segmented<ActivityFilter>
           label={strings.filter}
@@ -103,8 +122,9 @@ export function ActivityScreen({
             ))}
           </select>
         </label>
+        <ModelMenu bank={bank} model={view.model} onModel={(model) => onView({ ...view, model })} />
       </div>
-      {pages.error ? (
+      {pages.error && !pages.data ? (
         <div className="p-4">
           <ReportCard report={pages.error} onRetry={() => void pages.refetch()} />
         </div>
@@ -120,8 +140,18 @@ export function ActivityScreen({
           active={operation}
           onActive={({ id }) => onOperation(id)}
           rowHeight={3.5}
+          // A page that was refused is asked for again by a person, not by the end of the list.
           onEnd={
-            pages.hasNextPage && !pages.isFetching ? () => void pages.fetchNextPage() : undefined
+            pages.hasNextPage && !pages.isFetching && !pages.error
+              ? () => void pages.fetchNextPage()
+              : undefined
+          }
+          after={
+            pages.error && (
+              <div className="p-4">
+                <ReportCard report={pages.error} onRetry={() => void again()} />
+              </div>
+            )
           }
         >
           {(row) => <OperationLine row={row} progress={live.get(row.id) ?? row.progress} />}
@@ -152,74 +182,8 @@ export function ActivityScreen({
   );
 }
 
-function PauseButton() {
-  const program = useRead("programSettings", []).data;
-  const set = useWrite("setProgramSettings");
-  if (!program) return null;
-  const paused = isPaused(program.effective);
-  return (
-    <Button
-      size="small"
-      icon={paused ? Play : Pause}
-      disabled={set.isPending}
-      onClick={() => set.mutate([{ background_paused: !paused }])}
-    >
-      {paused ? strings.goOn : strings.pause}
-    </Button>
-  );
-}
-
-const isPaused = (effective: unknown): boolean =>
-  (effective as { background_paused?: boolean } | null)?.background_paused === true;
-
-/** What holds the whole of it back, each with the way on. */
-function Remarks({ bank }: { bank: BankId }) {
-  const program = useRead("programSettings", []).data;
-  const own = useRead("bankSettings", [bank]).data;
-  const failed =
-    useRead("listBanks", []).data?.find(({ id }) => id === bank)?.failed_consolidation ?? 0;
-  const again = useWrite("retryFailedConsolidation");
-  const paused = program !== undefined && isPaused(program.effective);
-  if (!paused && !own?.ceiling_reached && failed === 0) return null;
-  return (
-    <ul className="divide-y divide-line border-line border-b bg-sunken">
-      {paused && (
-        <li className="flex min-h-10 items-center gap-2 px-4 py-1.5">
-          <StateMark mark="pause" tone="warn" />
-          {strings.paused}
-        </li>
-      )}
-      {own?.ceiling_reached && (
-        <li className="flex min-h-10 items-center gap-2 px-4 py-1.5">
-          <StateMark mark="pause" tone="warn" />
-          <span className="min-w-0 flex-1">{strings.ceiling}</span>
-          <Button size="small" asChild>
-            <Link to="/b/$bank/settings/{-$page}" params={{ bank, page: "work" }} data-plain>
-              {strings.toSettings}
-            </Link>
-          </Button>
-        </li>
-      )}
-      {failed > 0 && (
-        <li className="flex min-h-10 flex-wrap items-center gap-2 px-4 py-1.5">
-          <StateMark mark="triangle" tone="warn" />
-          <span className="min-w-0 flex-1">{strings.failedFolding(failed)}</span>
-          <Button
-            size="small"
-            disabled={again.isPending}
-            onClick={() => again.mutate([bank], { onSuccess: () => say(strings.folding) })}
-          >
-            {strings.foldAgain}
-          </Button>
-          {again.error && <ReportCard report={again.error} className="w-full" />}
-        </li>
-      )}
-    </ul>
-  );
-}
-
 function Nothing({ view, onView }: { view: ActivityView; onView: (view: ActivityView) => void }) {
-  if (view.filter === "all" && view.kind === null)
+  if (!isNarrowed(view))
     return (
       <Empty title={strings.empty.title}>
         <p>{strings.empty.about}</p>
@@ -228,9 +192,7 @@ function Nothing({ view, onView }: { view: ActivityView; onView: (view: Activity
   return (
     <Empty
       title={strings.none.title}
-      actions={
-        <Button onClick={() => onView({ filter: "all", kind: null })}>{strings.none.clear}</Button>
-      }
+      actions={<Button onClick={() => onView(everything)}>{strings.none.clear}</Button>}
     >
       <p>{strings.none.about}</p>
     </Empty>

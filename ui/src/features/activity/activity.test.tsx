@@ -32,6 +32,68 @@ describe("activity", () => {
     await row(/Move plan/);
   });
 
+  test("is narrowed to one model, which the address keeps", async () => {
+    const { user, platform, history } = renderApp("/b/workshop/activity");
+    await row(/Move plan/);
+    await user.click(screen.getByRole("button", { name: "Model: all" }));
+    await noViolations();
+    await user.click(await screen.findByRole("button", { name: "Money" }));
+    await waitFor(() => expect(screen.queryByText("Refresh: Move plan")).toBeNull());
+    await row(/Refresh: Money/);
+    expect(history.location.search).toContain("model=money");
+    expect(platform.calls.findLast(([name]) => name === "pageOperations")?.[2]).toMatchObject({
+      mental_model_id: "money",
+    });
+    await user.click(screen.getByRole("button", { name: "Model: Money" }));
+    await user.click(await screen.findByRole("button", { name: "All" }));
+    await row(/Move plan/);
+  });
+
+  test("work that the filters hide says so and is shown again", async () => {
+    const { user } = renderApp("/b/workshop/activity/o-1?show=failed");
+    expect(await screen.findByText(/It may be further down, filtered out/)).toBeVisible();
+    const [show] = screen.getAllByRole("button", { name: "Show all" });
+    if (show) await user.click(show);
+    expect(await screen.findByRole("heading", { name: "Refresh: Move plan" })).toBeVisible();
+  });
+
+  test("what cannot be found out or changed is told in its place", async () => {
+    const { user } = renderApp("/b/workshop/activity", {
+      setProgramSettings: async () => {
+        throw refusal({ message: "The settings cannot be written." });
+      },
+      bankSettings: async () => {
+        throw refusal({ message: "The settings of this bank cannot be read." });
+      },
+      listModels: async () => {
+        throw refusal({ message: "The models cannot be read." });
+      },
+    });
+    await user.click(await screen.findByRole("button", { name: "Pause automatic work" }));
+    expect(await screen.findByText("The settings cannot be written.")).toBeVisible();
+    expect(screen.getByText("The settings of this bank cannot be read.")).toBeVisible();
+    expect(screen.getByText("The models cannot be read.")).toBeVisible();
+  });
+
+  test("a next page that is refused leaves the list and is asked for by a person", async () => {
+    const { operations } = memory().store;
+    let asked = 0;
+    const { user } = renderApp("/b/workshop/activity", {
+      pageOperations: async (_, { after }) => {
+        if (!after) return { operations, next: "o-stopped" };
+        asked += 1;
+        if (asked === 1) throw refusal({ message: "The rest cannot be read." });
+        return { operations: waiting, next: null };
+      },
+    });
+    expect(await screen.findByText("The rest cannot be read.")).toBeVisible();
+    await row(/Move plan.*Reading memories/);
+    expect(asked).toBe(1);
+    await user.click(screen.getByRole("button", { name: "Try again" }));
+    await row(/Held/);
+    expect(asked).toBe(2);
+  });
+
   test("what waits says what for", async () => {
     renderApp("/b/workshop/activity", {
       pageOperations: async () => ({ operations: waiting, next: null }),
@@ -167,7 +229,9 @@ describe("automatic work in the settings", () => {
     await user.type(number, "45{Enter}");
     await screen.findByText(/Usually 0 minutes/);
     await user.click(await screen.findByRole("button", { name: /Reset Shortest time/ }));
-    await waitFor(() => expect(screen.queryByRole("button", { name: /Reset Shortest/ })).toBeNull());
+    await waitFor(() =>
+      expect(screen.queryByRole("button", { name: /Reset Shortest/ })).toBeNull(),
+    );
     expect(screen.getByRole("textbox", { name: /Shortest time between/ })).toHaveFocus();
     expect(screen.getByRole("textbox", { name: /Shortest time between/ })).toHaveValue("0");
   });

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { dayTime } from "~/lib/format";
 import { scheduleWords } from "~/lib/schedule";
@@ -10,8 +11,8 @@ const words = strings.due;
 
 /** What starts by itself next, while nothing is chosen. */
 export function DueNext({ bank }: { bank: BankId }) {
-  const models = useRead("listModels", [bank]).data;
-  const due = (models ?? [])
+  const models = useRead("listModels", [bank]);
+  const due = (models.data ?? [])
     .flatMap((model) => (model.next_run ? [{ model, at: model.next_run }] : []))
     .sort((a, b) => a.at.localeCompare(b.at))
     .slice(0, 12);
@@ -19,7 +20,10 @@ export function DueNext({ bank }: { bank: BankId }) {
     <ScrollText label={words.title} className="px-4 py-4">
       <h2 className="type-strong">{words.title}</h2>
       <p className="mt-1 text-pretty text-muted">{words.about}</p>
-      {models && due.length === 0 && <p className="mt-3 text-faint">{words.none}</p>}
+      {models.error && (
+        <ReportCard className="mt-3" report={models.error} onRetry={() => void models.refetch()} />
+      )}
+      {models.data && due.length === 0 && <p className="mt-3 text-faint">{words.none}</p>}
       <ul className="mt-3 divide-y divide-line">
         {due.map(({ model, at }) => (
           <li key={model.id} className="flex items-baseline gap-3 py-2">

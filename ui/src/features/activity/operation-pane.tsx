@@ -12,6 +12,7 @@ import {
 import { PaneHead } from "~/components/panes";
 import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
+import { SkeletonRows } from "~/components/skeleton";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
 import { dayTime, duration, series } from "~/lib/format";
@@ -35,6 +36,8 @@ export function OperationPane({
   id,
   row,
   progress,
+  pending,
+  onShowAll,
   onClose,
   onGone,
 }: {
@@ -43,6 +46,10 @@ export function OperationPane({
   /** Undefined where the list does not hold it (any more). */
   row: OperationRow | undefined;
   progress: Progress | null;
+  /** Whether the list is still being read. */
+  pending: boolean;
+  /** Given where filters may hide it. */
+  onShowAll: (() => void) | null;
   /** Given where the detail covers the list. */
   onClose: (() => void) | null;
   onGone: () => void;
@@ -61,7 +68,15 @@ export function OperationPane({
     ...(open && { "activity.cancel": stop }),
     ...(canRetry && { "activity.retry": again }),
   });
-  if (!row) return <p className="p-4 text-pretty text-faint">{words.gone}</p>;
+  if (pending) return <SkeletonRows rows={2} />;
+  if (!row)
+    return (
+      <div className="grid justify-items-start gap-3 p-4">
+        <p className="text-pretty text-muted">{words.gone}</p>
+        {onShowAll && <Button onClick={onShowAll}>{strings.none.clear}</Button>}
+        {onClose && <Button onClick={onClose}>{words.close}</Button>}
+      </div>
+    );
   const fault = cancel.error ?? retry.error ?? remove.error;
   const told = progress ?? row.progress;
   const proposal = (row.details as { proposal_id?: ProposalId } | null)?.proposal_id;
@@ -165,7 +180,7 @@ function Failure({ row }: { row: OperationRow }) {
 function Facts({ row }: { row: OperationRow }) {
   const started = row.started_at;
   const span = (from: string, to: string) => duration(Date.parse(to) - Date.parse(from));
-  const causes = row.triggered_by.map((cause) => strings.causes[cause] ?? cause);
+  const causes = row.triggered_by.map((cause) => strings.causes[cause] ?? strings.causeElse);
   const rows: [string, ReactNode][] = [
     [words.outcome, row.status === "failed" ? null : outcomeOf(row)],
     [words.result, resultOf(row)],

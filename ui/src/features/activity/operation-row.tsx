@@ -55,7 +55,7 @@ export function outcomeOf(row: OperationRow): string | null {
   const details = row.details as { outcome?: string } | null;
   const outcome = details?.outcome;
   if (!outcome) return null;
-  return strings.outcomes[outcome] ?? outcome.replaceAll("_", " ");
+  return strings.outcomes[outcome] ?? null;
 }
 
 /** What came out, as far as it can be counted. */

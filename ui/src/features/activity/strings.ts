@@ -1,4 +1,4 @@
-import { plural } from "~/lib/format";
+import { count, plural } from "~/lib/format";
 
 /** Words of the list of work. */
 export const strings = {
@@ -10,6 +10,13 @@ export const strings = {
   filters: { all: "All", open: "Open", failed: "Failed", completed: "Done", cancelled: "Stopped" },
   kind: "Kind",
   allKinds: "All kinds",
+  model: "Model",
+  modelIs: (name: string | null) => (name ? `Model: ${name}` : "Model: all"),
+  allModels: "All",
+  noModels: "There is no model in this bank yet.",
+  findModel: "Find a model",
+  noModelFound: "No model has these letters in its name.",
+  moreModels: (n: number) => `${count(n)} more: write a few letters to find them.`,
   pause: "Pause automatic work",
   goOn: "Go on with automatic work",
   paused: "Automatic work is paused. What you ask for yourself still runs.",
@@ -26,7 +33,7 @@ export const strings = {
   },
   none: {
     title: "Nothing matches these filters",
-    about: "There is work in the list, but none of this kind.",
+    about: "This bank has no work of this state, kind and model in its list.",
     clear: "Show all",
   },
   due: {
@@ -36,7 +43,7 @@ export const strings = {
   },
   one: {
     close: "Back to the list",
-    gone: "This piece of work is no longer in the list.",
+    gone: "This piece of work is not in the list shown. It may be further down, filtered out, or removed.",
     stop: "Stop",
     runNow: "Run now",
     retry: "Try again",
@@ -54,8 +61,8 @@ export const strings = {
     result: "Result",
     toModel: "Open the model",
     toProposal: "Review the change",
-    details: "Details",
   },
+  causeElse: "something else",
   causes: {
     manual_refresh: "you",
     create: "the new model",
