@@ -36,7 +36,7 @@ type Props = ComponentProps<"button"> &
     command?: CommandId;
     /** Draws the look on the child (a link) instead of on a button. */
     asChild?: boolean;
-    /** Why it cannot be pressed now. The button stays reachable and says so. */
+    /** Why it cannot be pressed now. The button stays reachable and says so, and submits nothing. */
     unavailable?: string | undefined;
   };
 
@@ -63,7 +63,7 @@ export function Button({
     return <Slot.Root {...shared}>{children}</Slot.Root>;
   }
   return (
-    <button type="button" {...shared} onClick={off ? undefined : onClick}>
+    <button type="button" {...shared} onClick={off ? (event) => event.preventDefault() : onClick}>
       {icon && <Icon of={icon} small />}
       {children}
       {command && <Keys of={command} />}

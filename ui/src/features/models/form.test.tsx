@@ -167,6 +167,20 @@ describe("the form of a model", { timeout: 60_000 }, () => {
     });
   });
 
+  test("an expression that is unfinished is saved neither by the grey button nor by Enter", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/status/settings");
+    await user.click(await screen.findByRole("radio", { name: "By an expression over tags" }));
+    const save = screen.getByRole("button", { name: "Save" });
+    expect(save).toHaveAttribute("aria-disabled", "true");
+    await user.click(save);
+    await user.type(screen.getByRole("textbox", { name: "Name" }), " now{Enter}");
+    await user.click(screen.getByRole("radio", { name: "By the tags of the model" }));
+    await user.click(screen.getByRole("button", { name: "Save" }));
+    await waitFor(() =>
+      expect(platform.calls.filter(([name]) => name === "updateModel")).toHaveLength(1),
+    );
+  });
+
   test("fields of the structured output are described, in step with their code", async () => {
     const { user, platform } = renderApp("/b/workshop/models/status/settings");
     await user.click(await screen.findByText("Describe fields…"));

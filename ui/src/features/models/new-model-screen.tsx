@@ -33,7 +33,9 @@ export function NewModelScreen({
   useFieldFaults(form, create.error);
 
   const leave = () => void navigate({ to: "/b/$bank/models", params: { bank }, search: {} });
-  const make = form.handleSubmit((values) =>
+  const make = form.handleSubmit((values) => {
+    // The form can be sent by other ways than its button.
+    if (gate !== null) return;
     create.mutate([bank, newModelOf(values)], {
       onSuccess: ({ id }) => {
         say(strings.created(values.name));
@@ -42,8 +44,8 @@ export function NewModelScreen({
           params: { bank, model: id, tab: undefined },
         });
       },
-    }),
-  );
+    });
+  });
   useCommands({ "model.save": building ? strings.inBuilder : (gate ?? (() => void make())) });
 
   return (

@@ -27,14 +27,16 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
   const unavailable = gate ?? (isDirty ? undefined : strings.unchanged);
   useFieldFaults(form, update.error);
 
-  const save = form.handleSubmit((values) =>
+  const save = form.handleSubmit((values) => {
+    // The form can be sent by other ways than its button.
+    if (unavailable !== undefined) return;
     update.mutate([bank, detail.model.id, patchOf(values)], {
       onSuccess: (saved) => {
         form.reset(valuesOf(saved));
         announce(strings.saved);
       },
-    }),
-  );
+    });
+  });
   useCommands({
     "model.save": building ? strings.inBuilder : (unavailable ?? (() => void save())),
   });
