@@ -80,10 +80,11 @@ function ConflictCard({
         <OpEditor
           op={{ ...op, old_text: conflict.current }}
           proposal={proposal}
-          onSave={(text) => {
+          onSave={(text, after) => {
             setEditing(false);
             desk.closeForm();
-            if (text !== null) desk.review.resolve(op, { kind: "edit", text });
+            if (text === null) after();
+            else desk.review.resolve(op, { kind: "edit", text }, after);
           }}
           onLeave={() => {
             setEditing(false);

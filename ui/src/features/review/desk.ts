@@ -22,8 +22,8 @@ export interface Desk {
   decideAndMove(decision: Decision): void;
   openForm(op: OpView, form: "edit" | "note"): void;
   closeForm(): void;
-  saveEdit(op: OpView, text: string | null): void;
-  saveNote(op: OpView, note: string | null): void;
+  saveEdit(op: OpView, text: string | null, after: () => void): void;
+  saveNote(op: OpView, note: string | null, after: () => void): void;
   toggle(what: "more" | "wrap" | "deletions"): void;
 }
 
@@ -83,12 +83,12 @@ export function useDesk(
       setForm(next);
     },
     closeForm,
-    saveEdit: (target, text) => {
-      review.edit(target, text === target.new_text ? target.new_text : text);
+    saveEdit: (target, text, after) => {
+      review.edit(target, text, after);
       closeForm();
     },
-    saveNote: (target, note) => {
-      review.note(target, note);
+    saveNote: (target, note, after) => {
+      review.note(target, note, after);
       closeForm();
     },
     toggle: (what) => setShown((before) => ({ ...before, [what]: !before[what] })),

@@ -38,7 +38,8 @@ export function DraftPane({
   review: Review;
   busy: boolean;
   report: Report | null;
-  onApprove: (text: string) => void;
+  /** `after` is called once the text is published. */
+  onApprove: (text: string, after: () => void) => void;
   onLeave: () => void;
 }) {
   const preview = useRead("previewProposal", view.draft ? null : [bank, view.row.id, "accepted"]);
@@ -78,17 +79,15 @@ function Editing({
   begin: string;
   busy: boolean;
   report: Report | null;
-  onApprove: (text: string) => void;
+  /** `after` is called once the text is published. */
+  onApprove: (text: string, after: () => void) => void;
   onLeave: () => void;
 }) {
   // What was written and not kept outlives the window; what was kept is the proposal's.
   const [first] = useState(begin);
   const draft = useDraft(`proposal ${view.row.id}`, first);
   const narrow = useNarrow();
-  const publish = () => {
-    draft.drop();
-    onApprove(draft.text);
-  };
+  const publish = () => onApprove(draft.text, draft.drop);
   const keep = () =>
     review.draft(draft.text, () => {
       draft.drop();
@@ -141,10 +140,12 @@ function Editing({
         {view.draft && (
           <Button
             kind="plain"
-            onClick={() => {
-              draft.drop();
-              review.draft(null, onLeave);
-            }}
+            onClick={() =>
+              review.draft(null, () => {
+                draft.drop();
+                onLeave();
+              })
+            }
           >
             {words.drop}
           </Button>

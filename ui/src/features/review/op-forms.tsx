@@ -26,16 +26,14 @@ export function OpEditor({
 }: {
   op: OpView;
   proposal: ProposalId;
-  onSave: (text: string | null) => void;
+  /** `after` is called once the text is kept. */
+  onSave: (text: string | null, after: () => void) => void;
   onLeave: () => void;
 }) {
   const draft = useDraft(`op ${proposal} ${op.op_id}`, op.new_text ?? "");
   const { text } = draft;
   const words = strings.editor;
-  const save = (next: string | null) => {
-    draft.drop();
-    onSave(next);
-  };
+  const save = (next: string | null) => onSave(next, draft.drop);
   const leave = () => {
     draft.drop();
     onLeave();
@@ -82,14 +80,12 @@ export function OpNote({
 }: {
   op: OpView;
   proposal: ProposalId;
-  onSave: (note: string | null) => void;
+  /** `after` is called once the note is kept. */
+  onSave: (note: string | null, after: () => void) => void;
   onLeave: () => void;
 }) {
   const draft = useDraft(`note ${proposal} ${op.op_id}`, op.note ?? "");
-  const save = () => {
-    draft.drop();
-    onSave(draft.text.trim() === "" ? null : draft.text.trim());
-  };
+  const save = () => onSave(draft.text.trim() || null, draft.drop);
   const leave = () => {
     draft.drop();
     onLeave();

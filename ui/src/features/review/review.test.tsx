@@ -312,6 +312,47 @@ describe("review", () => {
     );
   });
 
+  test("words that could not be saved are still there when the form is opened again", async () => {
+    const refuses = async () => {
+      throw refusal({ message: "The data is busy." });
+    };
+    const { user } = renderApp("/b/workshop/review/p-welcome", {
+      setOpNote: refuses,
+      editOp: refuses,
+    });
+    await card(/^1 of 2/);
+    for (const [key, name] of [
+      ["c", "Note on this operation"],
+      ["e", "Proposed text"],
+    ] as const) {
+      await user.keyboard(key);
+      const field = await screen.findByRole("textbox", { name });
+      await user.clear(field);
+      await user.type(field, "Ask Nadia first{Control>}{Enter}{/Control}");
+      expect(await screen.findByRole("alert")).toHaveTextContent("The data is busy.");
+      await user.keyboard(key);
+      expect(await screen.findByRole("textbox", { name })).toHaveValue("Ask Nadia first");
+      await user.keyboard("{Escape}");
+    }
+  });
+
+  test("a text of one's own is kept until it is published", async () => {
+    const { user } = renderApp("/b/workshop/review/p-welcome", {
+      approveProposal: async () => {
+        throw refusal({ message: "The data is busy." });
+      },
+    });
+    await card(/^1 of 2/);
+    await user.keyboard("{Shift>}E{/Shift}");
+    await user.click(await screen.findByRole("textbox", { name: "Document, Markdown" }));
+    await user.keyboard("Mine. ");
+    await user.click(screen.getByRole("button", { name: /Publish this text/ }));
+    const dialog = await screen.findByRole("alertdialog", { name: /Publish version 4/ });
+    await user.click(within(dialog).getByRole("button", { name: "Publish version 4" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent("The data is busy.");
+    expect(localStorage.getItem("draft.proposal p-welcome")).toContain("Mine.");
+  });
+
   test("newer memories: the decisions are moved into a new proposal", async () => {
     const { user, platform } = renderApp("/b/workshop/review/p-rules");
     await user.click(await screen.findByRole("button", { name: "Refresh and keep my decisions" }));

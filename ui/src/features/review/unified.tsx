@@ -71,7 +71,7 @@ function OpCard({
         <OpEditor
           op={op}
           proposal={view.row.id}
-          onSave={(text) => desk.saveEdit(op, text)}
+          onSave={(text, after) => desk.saveEdit(op, text, after)}
           onLeave={desk.closeForm}
         />
       ) : (
@@ -82,7 +82,7 @@ function OpCard({
         <OpNote
           op={op}
           proposal={view.row.id}
-          onSave={(note) => desk.saveNote(op, note)}
+          onSave={(note, after) => desk.saveNote(op, note, after)}
           onLeave={desk.closeForm}
         />
       )}

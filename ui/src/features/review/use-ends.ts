@@ -21,6 +21,8 @@ import { turnOf } from "./use-review";
 interface Summary {
   preview: Preview;
   draft: string | null;
+  /** Called once it is published. */
+  after: () => void;
 }
 
 /** The two ends of a review: publish, with a summary when something asks for it, and reject. */
@@ -36,7 +38,7 @@ export function useEnds(bank: BankId, view: ProposalView) {
   const { row } = view;
 
   const publish = async (
-    { preview, draft }: Summary,
+    { preview, draft, after }: Summary,
     withoutStructuredOutput = false,
     note: string | null = null,
   ) => {
@@ -48,6 +50,7 @@ export function useEnds(bank: BankId, view: ProposalView) {
       without_structured_output: withoutStructuredOutput,
     };
     const published = await approval.mutateAsync([bank, row.id, input, turnOf(view)]);
+    after();
     setSummary(null);
     setReport(null);
     const model = published.model_id;
@@ -74,17 +77,18 @@ export function useEnds(bank: BankId, view: ProposalView) {
   };
 
   /** Looks at what would be published; what asks for a second look is shown before, the rest goes at once. */
-  const ask = (look: () => Promise<Preview>, draft: string | null) =>
+  const ask = (look: () => Promise<Preview>, draft: string | null, after: () => void) =>
     void attempt(async () => {
       setReport(null);
       const preview = await look();
-      if (preview.confirm.length > 0) setSummary({ preview, draft });
+      const found = { preview, draft, after };
+      if (preview.confirm.length > 0) setSummary(found);
       else {
         try {
-          await publish({ preview, draft });
+          await publish(found);
         } catch (refused) {
           // The refusal is shown where its way out is: in the summary.
-          setSummary({ preview, draft });
+          setSummary(found);
           throw refused;
         }
       }
@@ -97,10 +101,15 @@ export function useEnds(bank: BankId, view: ProposalView) {
     report,
     approve: () => {
       if (unavailable(view, conflictsOf(view).length)) return;
-      ask(() => commands.previewProposal(bank, row.id, "accepted"), null);
+      ask(
+        () => commands.previewProposal(bank, row.id, "accepted"),
+        null,
+        () => {},
+      );
     },
     /** Publishes a whole text of the person's own. */
-    approveDraft: (text: string) => ask(() => commands.previewDraft(bank, row.id, text), text),
+    approveDraft: (text: string, after: () => void) =>
+      ask(() => commands.previewDraft(bank, row.id, text), text, after),
     publish: (withoutStructuredOutput: boolean, note: string | null) =>
       void attempt(async () => {
         if (summary) await publish(summary, withoutStructuredOutput, note);

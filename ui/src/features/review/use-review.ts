@@ -25,11 +25,12 @@ export interface Review {
   decide(ids: string[], decision: Decision): void;
   undo(): void;
   canUndo: boolean;
-  edit(op: OpView, text: string | null): void;
-  note(op: OpView, note: string | null): void;
-  resolve(op: OpView, choice: ConflictChoice): void;
+  /** `after` is called once it is saved, and only then: until then the words are the person's draft. */
+  edit(op: OpView, text: string | null, after: () => void): void;
+  note(op: OpView, note: string | null, after: () => void): void;
+  resolve(op: OpView, choice: ConflictChoice, after?: () => void): void;
   /** Keeps a whole text of the person's own, or with null drops it. */
-  draft(text: string | null, after?: () => void): void;
+  draft(text: string | null, after: () => void): void;
   /** What the last act was refused with. */
   fault: Report | null;
   clearFault(): void;
@@ -110,10 +111,12 @@ export function useReview(bank: BankId, view: ProposalView): Review {
     decide,
     undo,
     canUndo: steps.length > 0,
-    edit: (op, text) => act((now, turn) => commands.editOp(bank, id, op.op_id, text, turn(now))),
-    note: (op, note) => act((now, turn) => commands.setOpNote(bank, id, op.op_id, note, turn(now))),
-    resolve: (op, choice) =>
-      act((now, turn) => commands.resolveConflict(bank, id, op.op_id, choice, turn(now))),
+    edit: (op, text, after) =>
+      act((now, turn) => commands.editOp(bank, id, op.op_id, text, turn(now)), after),
+    note: (op, note, after) =>
+      act((now, turn) => commands.setOpNote(bank, id, op.op_id, note, turn(now)), after),
+    resolve: (op, choice, after) =>
+      act((now, turn) => commands.resolveConflict(bank, id, op.op_id, choice, turn(now)), after),
     draft: (text, after) =>
       act((now, turn) => commands.editDraft(bank, id, text, turn(now)), after),
     fault,
