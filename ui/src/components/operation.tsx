@@ -86,11 +86,13 @@ export function waitWords(row: OperationRow, now: Date = new Date()): string | n
   return words.waits;
 }
 
+/** What is being done. */
+export const stageWords = ({ stage }: Progress): string => words.stages[stage] ?? words.stageElse;
+
 /** How far it is, in one line. */
 export function progressWords(progress: Progress): string {
-  const stage = words.stages[progress.stage] ?? words.stageElse;
   return [
-    progress.detail ?? stage,
+    progress.detail ?? stageWords(progress),
     progress.processed != null && progress.total
       ? words.ofTotal(progress.processed, progress.total)
       : null,

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from "react";
 import { Button } from "~/components/button";
 import { Kind } from "~/components/kind";
 import { MemoryText } from "~/components/memory-text";
+import { Shown } from "~/components/shown";
 import { cn } from "~/lib/cn";
 import { day } from "~/lib/format";
 import type { MemoryId, MemoryRow } from "~/platform/bindings";
@@ -53,27 +54,29 @@ export function Rows({
   if (rows.length === 0) return null;
   return (
     <Part title={title}>
-      {rows.map((row) => {
-        const at = row.occurred_start ?? row.mentioned_at;
-        return (
-          <button
-            key={row.id}
-            type="button"
-            onClick={() => onOpen(row.id)}
-            className="-mx-1.5 flex min-h-(--row) w-[calc(100%+0.75rem)] items-center gap-2 rounded-md px-1.5 text-left hover:bg-hover"
-          >
-            <Kind of={row.fact_type} bare />
-            <span className="min-w-0 flex-1 truncate">
-              <MemoryText text={row.text} />
-            </span>
-            {at && (
-              <time dateTime={at} className="type-small shrink-0 text-faint">
-                {day(at)}
-              </time>
-            )}
-          </button>
-        );
-      })}
+      <Shown items={rows}>
+        {(row) => {
+          const at = row.occurred_start ?? row.mentioned_at;
+          return (
+            <button
+              key={row.id}
+              type="button"
+              onClick={() => onOpen(row.id)}
+              className="-mx-1.5 flex min-h-(--row) w-[calc(100%+0.75rem)] items-center gap-2 rounded-md px-1.5 text-left hover:bg-hover"
+            >
+              <Kind of={row.fact_type} bare />
+              <span className="min-w-0 flex-1 truncate">
+                <MemoryText text={row.text} />
+              </span>
+              {at && (
+                <time dateTime={at} className="type-small shrink-0 text-faint">
+                  {day(at)}
+                </time>
+              )}
+            </button>
+          );
+        }}
+      </Shown>
     </Part>
   );
 }

@@ -3,9 +3,11 @@ import { useForm } from "react-hook-form";
 import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
 import { FormDialog } from "~/components/dialog";
+import { useDiscard } from "~/components/discard";
 import { SelectField, TextArea, TextField } from "~/components/field";
-import { ReportCard } from "~/components/report";
+import { FormReport } from "~/components/form-report";
 import { say } from "~/components/toast";
+import { namesIn, tagsIn } from "~/lib/tags";
 import type { BankId, EditFact, MemoryId, MemoryRow, NewFact } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
 import { fieldMessage } from "~/platform/errors";
@@ -13,6 +15,10 @@ import { instantOf } from "./filter";
 import { strings } from "./strings";
 
 const words = strings.factForm;
+
+/** Fields that show their own fault; those of a new fact alone come last. */
+const placed = ["text", "tags", "occurred_start", "occurred_end"];
+const placedNew = [...placed, "fact_type", "entities", "context"];
 
 interface Values {
   text: string;
@@ -23,15 +29,6 @@ interface Values {
   tags: string;
   entities: string;
 }
-
-const listed = (text: string): string[] => [
-  ...new Set(
-    text
-      .split(",")
-      .map((part) => part.trim().replace(/^#/, ""))
-      .filter((part) => part !== ""),
-  ),
-];
 
 const dated = (text: string) => text.trim() === "" || instantOf(text) !== null || words.badDate;
 const dayOf = (instant: string | null | undefined) => instant?.slice(0, 10) ?? "";
@@ -50,7 +47,8 @@ export function FactDialog({
 }) {
   const add = useWrite("addMemory");
   const edit = useWrite("editMemory");
-  const remove = useWrite("deleteMemory");
+  const remove = useWrite("deleteMemory", { undo: true });
+  const change = useWrite("editMemory", { undo: true });
   const announce = useAnnounce();
   const form = useId();
   const { register, handleSubmit, formState } = useForm<Values>({
@@ -64,7 +62,8 @@ export function FactDialog({
       entities: memory?.entities.join(", ") ?? "",
     },
   });
-  const { errors } = formState;
+  const { errors, isDirty } = formState;
+  const { leave, question } = useDiscard(isDirty, onClose);
   const report = add.error ?? edit.error;
   const busy = add.isPending || edit.isPending;
 
@@ -78,17 +77,17 @@ export function FactDialog({
     const from = instantOf(values.from);
     const to = instantOf(values.to);
     if (memory) {
-      const change: EditFact = {
+      const edited: EditFact = {
         text: values.text.trim(),
-        tags: listed(values.tags),
+        tags: tagsIn(values.tags),
         occurred_start: from,
         occurred_end: to,
       };
-      edit.mutate([bank, memory.id, change], {
+      edit.mutate([bank, memory.id, edited], {
         onSuccess: (row) =>
           done(row, words.saved, () => {
             const { text, tags, occurred_start, occurred_end } = memory;
-            edit.mutate([bank, memory.id, { text, tags, occurred_start, occurred_end }]);
+            change.mutate([bank, memory.id, { text, tags, occurred_start, occurred_end }]);
           }),
       });
       return;
@@ -99,8 +98,8 @@ export function FactDialog({
       context: values.context.trim() || null,
       occurred_start: from,
       occurred_end: to,
-      tags: listed(values.tags),
-      entities: listed(values.entities),
+      tags: tagsIn(values.tags),
+      entities: namesIn(values.entities),
     };
     add.mutate([bank, fact], {
       onSuccess: (row) => done(row, words.added, () => remove.mutate([bank, row.id])),
@@ -110,12 +109,12 @@ export function FactDialog({
   return (
     <FormDialog
       open
-      onOpenChange={(open) => !open && onClose()}
+      onOpenChange={(open) => !open && leave()}
       title={memory ? words.editTitle : words.addTitle}
       about={memory ? words.editAbout : words.addAbout}
       foot={
         <>
-          <Button onClick={onClose}>{words.cancel}</Button>
+          <Button onClick={leave}>{words.cancel}</Button>
           <Button kind="primary" type="submit" form={form} disabled={busy}>
             {memory ? words.save : words.add}
           </Button>
@@ -123,7 +122,7 @@ export function FactDialog({
       }
     >
       <form id={form} onSubmit={submit} noValidate className="grid gap-3">
-        {report && report.fields.length === 0 && <ReportCard report={report} />}
+        <FormReport report={report} placed={memory ? placed : placedNew} />
         <TextArea
           label={words.text}
           fault={errors.text?.message ?? fieldMessage(report, "text")}
@@ -132,6 +131,7 @@ export function FactDialog({
         {!memory && (
           <SelectField
             label={words.kind}
+            fault={fieldMessage(report, "fact_type")}
             options={[
               { value: "world", label: words.world },
               { value: "experience", label: words.experience },
@@ -162,11 +162,21 @@ export function FactDialog({
         />
         {!memory && (
           <>
-            <TextField label={words.entities} help={words.entitiesHelp} {...register("entities")} />
-            <TextField label={words.context} {...register("context")} />
+            <TextField
+              label={words.entities}
+              help={words.entitiesHelp}
+              fault={fieldMessage(report, "entities")}
+              {...register("entities")}
+            />
+            <TextField
+              label={words.context}
+              fault={fieldMessage(report, "context")}
+              {...register("context")}
+            />
           </>
         )}
       </form>
+      {question}
     </FormDialog>
   );
 }

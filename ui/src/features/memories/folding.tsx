@@ -1,4 +1,5 @@
 import { MemoryText } from "~/components/memory-text";
+import { Shown } from "~/components/shown";
 import { dayTime } from "~/lib/format";
 import type { Folding, MemoryId, ObservationChange } from "~/platform/bindings";
 import { Part } from "./detail-parts";
@@ -24,13 +25,15 @@ export function FoldingPart({
       {folding.changes.length > 0 && (
         <Part title={words.changes(folding.changes.length)}>
           <ol>
-            {folding.changes.map((change) => (
-              <Change
-                key={change.changed_at + change.previous_text}
-                change={change}
-                onOpen={onOpen}
-              />
-            ))}
+            <Shown items={folding.changes}>
+              {(change) => (
+                <Change
+                  key={change.changed_at + change.previous_text}
+                  change={change}
+                  onOpen={onOpen}
+                />
+              )}
+            </Shown>
           </ol>
         </Part>
       )}

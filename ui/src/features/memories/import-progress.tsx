@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Button } from "~/components/button";
 import { Meter } from "~/components/meter";
+import { stageWords, waitWords } from "~/components/operation";
 import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { SkeletonRows } from "~/components/skeleton";
@@ -68,7 +69,6 @@ function State({ row, progress }: { row: OperationRow; progress: Progress | null
   const retry = useWrite("retryOperation");
   if (row.status === "pending" || row.status === "processing") {
     const known = progress?.processed != null && progress.total != null;
-    const stage = progress ? (strings.stages[progress.stage] ?? progress.stage) : strings.waiting;
     return (
       <div className="grid gap-3">
         <div className="flex items-start gap-3">
@@ -81,9 +81,7 @@ function State({ row, progress }: { row: OperationRow; progress: Progress | null
             <p role="status" className="type-strong truncate">
               {cancel.isPending
                 ? strings.stopping
-                : row.held_reason
-                  ? `${strings.held}: ${row.held_reason.replaceAll("_", " ")}`
-                  : stage}
+                : (waitWords(row) ?? (progress ? stageWords(progress) : strings.waiting))}
             </p>
             <p className="type-small min-h-4 truncate text-muted">{progress?.detail}</p>
           </div>
@@ -130,17 +128,20 @@ function State({ row, progress }: { row: OperationRow; progress: Progress | null
   }
   if (row.status === "failed")
     return (
-      <ReportCard
-        report={{
-          ...toReport(row.error_reason),
-          code: "import_invalid",
-          reason: row.error_reason ?? "",
-          message: row.error_message ?? strings.failed,
-          hint: null,
-          detail: null,
-        }}
-        onRetry={() => retry.mutate([row.bank, row.id])}
-      />
+      <div className="grid gap-3">
+        <ReportCard
+          report={{
+            ...toReport(row.error_reason),
+            code: "import_invalid",
+            reason: row.error_reason ?? "",
+            message: row.error_message ?? strings.failed,
+            hint: null,
+            detail: null,
+          }}
+          onRetry={() => retry.mutate([row.bank, row.id])}
+        />
+        {retry.error && <ReportCard report={retry.error} />}
+      </div>
     );
   return <Result result={resultOf(row.result)} />;
 }

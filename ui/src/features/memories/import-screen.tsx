@@ -3,13 +3,16 @@ import { File, FolderOpen } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { Button } from "~/components/button";
 import { RadioField, TextField } from "~/components/field";
+import { FormReport } from "~/components/form-report";
 import { PaneHead } from "~/components/panes";
-import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { SkeletonRows } from "~/components/skeleton";
+import { tagsIn } from "~/lib/tags";
+import { useFormDraft } from "~/lib/use-form-draft";
 import { usePlatform } from "~/platform";
 import type { BankId, ExtractionMode, ImportFiles, OperationId } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
+import { fieldMessage } from "~/platform/errors";
 import { ImportPlanList } from "./import-plan";
 import { ImportProgress } from "./import-progress";
 import { strings } from "./import-strings";
@@ -55,6 +58,19 @@ export function ImportScreen({
   );
 }
 
+/** What is to be read, as far as it has been chosen. */
+interface Choice {
+  path: string;
+  tags: string;
+  paths: string[];
+  /** Null until it is chosen: what fits the program then. */
+  mode: ExtractionMode | null;
+}
+
+const nothing: Choice = { path: "", tags: "", paths: [], mode: null };
+const isNothing = ({ path, tags, paths }: Choice): boolean =>
+  path.trim() === "" && tags.trim() === "" && paths.length === 0;
+
 function Planning({
   bank,
   onStarted,
@@ -65,24 +81,20 @@ function Planning({
   onLeave: () => void;
 }) {
   const platform = usePlatform();
-  const [path, setPath] = useState("");
+  const draft = useFormDraft<Choice>(`import ${bank}`, nothing, isNothing);
+  const [{ path, tags, paths, mode }, setChoice] = useState(draft.values);
   const [fault, setFault] = useState<string | undefined>();
-  const [tags, setTags] = useState("");
-  const [paths, setPaths] = useState<string[]>([]);
-  const [mode, setMode] = useState<ExtractionMode | null>(null);
+  const set = (part: Partial<Choice>) => {
+    const next = { path, tags, paths, mode, ...part };
+    setChoice(next);
+    draft.keep(next);
+  };
   const hasModel = useRead("appStatus", []).data?.answering.kind === "llm";
   const chosenMode = mode ?? (hasModel ? "concise" : "chunks");
   const input: ImportFiles = {
     paths,
     mode: chosenMode,
-    tags: [
-      ...new Set(
-        tags
-          .split(",")
-          .map((tag) => tag.trim().replace(/^#/, ""))
-          .filter((tag) => tag !== ""),
-      ),
-    ],
+    tags: tagsIn(tags),
   };
   const plan = useRead("planImport", paths.length > 0 ? [bank, { paths }] : null);
   const start = useWrite("importFiles");
@@ -94,14 +106,13 @@ function Planning({
     setFault(typed === "" ? strings.blank : undefined);
     if (typed === "") return;
     if (paths.length === 1 && paths[0] === typed) void plan.refetch();
-    setPaths([typed]);
+    set({ paths: [typed] });
   };
   const choose = async (folders: boolean) => {
     const chosen = await platform.chooseFiles({ title: strings.chooseTitle, folders });
     if (!chosen || chosen.length === 0) return;
     setFault(undefined);
-    setPath(chosen.join(", "));
-    setPaths(chosen);
+    set({ path: chosen.join(", "), paths: chosen });
   };
 
   return (
@@ -113,9 +124,9 @@ function Planning({
             <TextField
               label={strings.path}
               help={strings.pathHelp}
-              fault={fault}
+              fault={fault ?? fieldMessage(plan.error, "paths")}
               value={path}
-              onChange={({ target }) => setPath(target.value)}
+              onChange={({ target }) => set({ path: target.value })}
               className="min-w-64 flex-1"
               spellCheck={false}
             />
@@ -134,7 +145,7 @@ function Planning({
               label={strings.mode}
               name="mode"
               value={chosenMode}
-              onValue={(next) => setMode(next as ExtractionMode)}
+              onValue={(next) => set({ mode: next as ExtractionMode })}
               options={[
                 { value: "chunks", label: strings.modes.chunks, help: strings.modeHelp.chunks },
                 {
@@ -147,20 +158,28 @@ function Planning({
             />
             <TextField
               label={strings.tags}
+              fault={fieldMessage(start.error, "tags")}
               help={strings.tagsHelp}
               className="content-start"
               value={tags}
-              onChange={({ target }) => setTags(target.value)}
+              onChange={({ target }) => set({ tags: target.value })}
             />
           </div>
-          {plan.error && <ReportCard report={plan.error} onRetry={() => void plan.refetch()} />}
-          {start.error && <ReportCard report={start.error} />}
+          <FormReport report={plan.error} placed={["paths"]} onRetry={() => void plan.refetch()} />
+          <FormReport report={start.error} placed={["tags"]} />
           {paths.length > 0 && plan.isPending && <SkeletonRows rows={4} height="2.25rem" />}
           {plan.data && <ImportPlanList plan={plan.data} />}
         </div>
       </ScrollText>
       <div className="flex min-h-(--foot) shrink-0 items-center gap-2 border-line border-t bg-sunken px-4">
-        <Button onClick={onLeave}>{strings.cancel}</Button>
+        <Button
+          onClick={() => {
+            draft.drop();
+            onLeave();
+          }}
+        >
+          {strings.cancel}
+        </Button>
         <Button
           kind="primary"
           className="ml-auto"
@@ -168,7 +187,14 @@ function Planning({
           unavailable={
             plan.data ? (usable === 0 ? strings.nothingToRead : undefined) : strings.blank
           }
-          onClick={() => start.mutate([bank, input], { onSuccess: onStarted })}
+          onClick={() =>
+            start.mutate([bank, input], {
+              onSuccess: (operation) => {
+                draft.drop();
+                onStarted(operation);
+              },
+            })
+          }
         >
           {strings.start(usable)}
         </Button>

@@ -8,7 +8,7 @@ import { Segmented } from "~/components/segmented";
 import { SkeletonRows } from "~/components/skeleton";
 import { cn } from "~/lib/cn";
 import { count, day } from "~/lib/format";
-import type { BankId, FactType, MemoryId } from "~/platform/bindings";
+import type { BankId, FactType, MemoryId, Report } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
 import { type Token, writeToken } from "./filter";
 import { FilterField } from "./filter-field";
@@ -29,6 +29,7 @@ export function MemoriesList({
   active,
   onActive,
   onAdd,
+  fault,
 }: {
   bank: BankId;
   found: Found;
@@ -37,6 +38,8 @@ export function MemoriesList({
   active: MemoryId | null;
   onActive: (id: MemoryId) => void;
   onAdd: () => void;
+  /** Why what was asked of the whole list was refused. */
+  fault: Report | null;
 }) {
   const navigate = useNavigate();
   const documents = useRead("listDocuments", [bank]).data ?? [];
@@ -95,9 +98,10 @@ export function MemoriesList({
           }
         />
         <Remarks found={found} />
+        {fault && <ReportCard report={fault} />}
       </div>
       <SegmentRow bank={bank} found={found} view={view} onView={onView} />
-      {found.report ? (
+      {found.report && found.rows.length === 0 ? (
         <div className="p-4">
           <ReportCard report={found.report} onRetry={found.retry} />
         </div>
@@ -134,6 +138,13 @@ export function MemoriesList({
           onActive={({ id }) => onActive(id)}
           rowHeight={3.75}
           onEnd={found.more}
+          after={
+            found.report && (
+              <div className="p-4">
+                <ReportCard report={found.report} onRetry={found.retry} />
+              </div>
+            )
+          }
         >
           {(memory) => (
             <MemoryLine

@@ -62,6 +62,7 @@ export function MemoriesScreen({
         restore.mutate([bank, memory], { onSuccess: () => say(strings.invalidate.restored) });
     },
     remove: () => setDialog("delete"),
+    fault: restore.variables?.[1] === memory ? restore.error : null,
   };
   const chosen = detail?.memory;
   const valid = chosen?.state === "valid";
@@ -113,6 +114,7 @@ export function MemoriesScreen({
               active={memory}
               onActive={onMemory}
               onAdd={() => setDialog("add")}
+              fault={fold.error}
             />
           </Pane>
         )}

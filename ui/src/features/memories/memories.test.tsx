@@ -260,7 +260,7 @@ describe("reading files in", () => {
 
   test("progress is told, and can be stopped", async () => {
     const { user, platform } = renderApp("/b/workshop/memories/import?operation=o-1");
-    await screen.findByText("Reading files");
+    await screen.findByText("Reading");
     act(() =>
       platform.emit.progress({
         id: "o-1",

@@ -10,11 +10,12 @@ import { Menu, MenuItem, MenuSeparator } from "~/components/menu";
 import { PaneHead } from "~/components/panes";
 import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
+import { Shown } from "~/components/shown";
 import { SkeletonRows } from "~/components/skeleton";
-import { say } from "~/components/toast";
 import { cn } from "~/lib/cn";
+import { copyText } from "~/lib/copy";
 import { day, dayTime, series } from "~/lib/format";
-import type { BankId, MemoryDetail, MemoryId, RecallHit } from "~/platform/bindings";
+import type { BankId, MemoryDetail, MemoryId, RecallHit, Report } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
 import { Part, Passage, Rows } from "./detail-parts";
 import { FoldingPart, NotFolded } from "./folding";
@@ -28,6 +29,8 @@ export interface MemoryActs {
   invalidate: () => void;
   restore: () => void;
   remove: () => void;
+  /** Why the last of them was refused, where no dialog says so. */
+  fault: Report | null;
 }
 
 /** One memory: what it says, where it comes from, what rests on it. */
@@ -84,6 +87,7 @@ export function MemoryPane({
         {onClose && <IconButton icon={X} small name={words.close} onClick={onClose} />}
       </PaneHead>
       <ScrollText label={words.label} className="px-4 py-4">
+        {acts.fault && <ReportCard className="mb-3" report={acts.fault} />}
         <p
           className={cn(
             "type-doc select-text whitespace-pre-line text-pretty break-words",
@@ -108,32 +112,34 @@ export function MemoryPane({
         />
         {detail.data.cited_by.length > 0 && (
           <Part title={words.citedBy(detail.data.cited_by.length)}>
-            {detail.data.cited_by.map((model) => (
-              <Link
-                key={model.id}
-                to="/b/$bank/models/$model/{-$tab}"
-                params={{ bank, model: model.id, tab: undefined }}
-                className="flex h-(--row) items-center gap-2"
-              >
-                <Icon of={FileText} className="text-muted" />
-                <span className="truncate">{model.name}</span>
-              </Link>
-            ))}
+            <Shown items={detail.data.cited_by}>
+              {(model) => (
+                <Link
+                  key={model.id}
+                  to="/b/$bank/models/$model/{-$tab}"
+                  params={{ bank, model: model.id, tab: undefined }}
+                  className="flex h-(--row) items-center gap-2"
+                >
+                  <Icon of={FileText} className="text-muted" />
+                  <span className="truncate">{model.name}</span>
+                </Link>
+              )}
+            </Shown>
           </Part>
         )}
         {hit && <WhyFound hit={hit} />}
         <p className="mt-5 flex items-center gap-1">
           <span className="type-code truncate text-faint">{memory.id}</span>
-          <IconButton icon={Copy} small name={words.copyId} onClick={() => void copy(memory.id)} />
+          <IconButton
+            icon={Copy}
+            small
+            name={words.copyId}
+            onClick={() => void copyText(memory.id)}
+          />
         </p>
       </ScrollText>
     </>
   );
-}
-
-async function copy(text: string): Promise<void> {
-  await navigator.clipboard.writeText(text);
-  say(words.copied);
 }
 
 function MoreMenu({ detail, acts }: { detail: MemoryDetail; acts: MemoryActs }) {
@@ -145,8 +151,8 @@ function MoreMenu({ detail, acts }: { detail: MemoryDetail; acts: MemoryActs }) 
           {words.invalidate}
         </MenuItem>
       )}
-      <MenuItem onSelect={() => void copy(memory.text)}>{words.copyText}</MenuItem>
-      <MenuItem onSelect={() => void copy(JSON.stringify(detail, null, 2))}>
+      <MenuItem onSelect={() => void copyText(memory.text)}>{words.copyText}</MenuItem>
+      <MenuItem onSelect={() => void copyText(JSON.stringify(detail, null, 2))}>
         {words.copyJson}
       </MenuItem>
       <MenuSeparator />

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
 import { Back, Confirm, FormDialog } from "~/components/dialog";
+import { useDiscard } from "~/components/discard";
 import { TextArea } from "~/components/field";
 import { MemoryText } from "~/components/memory-text";
 import { ReportCard } from "~/components/report";
@@ -23,8 +24,9 @@ export function InvalidateDialog({
   const words = strings.invalidate;
   const [reason, setReason] = useState("");
   const call = useWrite("invalidateMemory");
-  const restore = useWrite("restoreMemory");
+  const restore = useWrite("restoreMemory", { undo: true });
   const announce = useAnnounce();
+  const { leave, question } = useDiscard(reason.trim() !== "", onClose);
   const act = () =>
     call.mutate([bank, id, reason.trim() || null], {
       onSuccess: () => {
@@ -36,12 +38,12 @@ export function InvalidateDialog({
   return (
     <FormDialog
       open
-      onOpenChange={(open) => !open && onClose()}
+      onOpenChange={(open) => !open && leave()}
       title={words.title}
       about={words.about}
       foot={
         <>
-          <Button onClick={onClose}>{strings.factForm.cancel}</Button>
+          <Button onClick={leave}>{strings.factForm.cancel}</Button>
           <Button kind="primary" onClick={act} disabled={call.isPending}>
             {words.act}
           </Button>
@@ -55,6 +57,7 @@ export function InvalidateDialog({
         value={reason}
         onChange={({ target }) => setReason(target.value)}
       />
+      {question}
     </FormDialog>
   );
 }
@@ -72,7 +75,8 @@ export function DeleteDialog({
   onDeleted: () => void;
 }) {
   const words = strings.remove;
-  const detail = useRead("getMemory", [bank, id]).data;
+  const reach = useRead("getMemory", [bank, id]);
+  const detail = reach.data;
   const call = useWrite("deleteMemory");
   const announce = useAnnounce();
   const act = () =>
@@ -94,13 +98,19 @@ export function DeleteDialog({
           <Back asChild>
             <Button>{words.keep}</Button>
           </Back>
-          <Button kind="danger" onClick={act} disabled={call.isPending}>
+          <Button
+            kind="danger"
+            onClick={act}
+            disabled={call.isPending}
+            unavailable={detail ? undefined : words.unknown}
+          >
             {words.act}
           </Button>
         </>
       }
     >
       {call.error && <ReportCard report={call.error} onRetry={act} />}
+      {reach.error && <ReportCard report={reach.error} onRetry={() => void reach.refetch()} />}
       {detail && (
         <>
           <blockquote className="border-edge border-l-3 pl-3">

@@ -1,11 +1,14 @@
 import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
 import { useForm } from "react-hook-form";
 import { Button } from "~/components/button";
 import { SelectField, TextArea, TextField } from "~/components/field";
+import { FormReport } from "~/components/form-report";
 import { PaneHead } from "~/components/panes";
-import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { say } from "~/components/toast";
+import { tagsIn } from "~/lib/tags";
+import { useFormDraft } from "~/lib/use-form-draft";
 import type { BankId, ExtractionMode } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
 import { fieldMessage } from "~/platform/errors";
@@ -23,20 +26,33 @@ interface Values {
   mode: ExtractionMode;
 }
 
+/** Fields that show their own fault. */
+const placed = ["text", "title", "context", "timestamp", "tags", "mode"];
+
+/** Whether nothing has been written that would be missed. */
+const isBlank = ({ text, title, context, written, tags }: Values): boolean =>
+  [text, title, context, written, tags].every((each) => each.trim() === "");
+
 /** Keeps a text: left the text, right what is said about it. */
 export function RetainScreen({ bank }: { bank: BankId }) {
   const navigate = useNavigate();
   const hasModel = useRead("appStatus", []).data?.answering.kind === "llm";
   const retain = useWrite("retainText");
-  const { register, handleSubmit, formState } = useForm<Values>({
-    defaultValues: {
-      text: "",
-      title: "",
-      context: "",
-      written: "",
-      tags: "",
-      mode: hasModel ? "concise" : "chunks",
-    },
+  const [begin] = useState<Values>({
+    text: "",
+    title: "",
+    context: "",
+    written: "",
+    tags: "",
+    mode: hasModel ? "concise" : "chunks",
+  });
+  const draft = useFormDraft(`retain ${bank}`, begin, isBlank);
+  const [begun, setBegun] = useState(draft.begun);
+  const form = useForm<Values>({ defaultValues: draft.values });
+  const { register, handleSubmit, reset, watch, formState } = form;
+  useEffect(() => {
+    const { unsubscribe } = watch((values) => draft.keep(values as Values));
+    return unsubscribe;
   });
   const { errors } = formState;
   const leave = () =>
@@ -54,15 +70,13 @@ export function RetainScreen({ bank }: { bank: BankId }) {
           title: values.title.trim() || null,
           context: values.context.trim() || null,
           timestamp: instantOf(values.written),
-          tags: values.tags
-            .split(",")
-            .map((tag) => tag.trim().replace(/^#/, ""))
-            .filter((tag) => tag !== ""),
+          tags: tagsIn(values.tags),
           mode: values.mode,
         },
       ],
       {
         onSuccess: () => {
+          draft.drop();
           say(words.kept(values.title.trim() || words.untitled));
           leave();
         },
@@ -82,8 +96,26 @@ export function RetainScreen({ bank }: { bank: BankId }) {
       <form onSubmit={submit} noValidate className="flex min-h-0 flex-1 flex-col">
         <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)_18rem]">
           <div className="flex min-h-0 flex-col px-4 py-3">
-            {report && report.fields.length === 0 && (
-              <ReportCard report={report} className="mb-3" />
+            {begun && (
+              <p role="status" className="type-small mb-2 flex items-center gap-2 text-muted">
+                {words.begun}
+                <Button
+                  kind="plain"
+                  size="small"
+                  onClick={() => {
+                    reset(begin);
+                    draft.drop();
+                    setBegun(false);
+                  }}
+                >
+                  {words.anew}
+                </Button>
+              </p>
+            )}
+            {report && (
+              <div className="mb-3">
+                <FormReport report={report} placed={placed} />
+              </div>
             )}
             <TextArea
               label={words.text}
@@ -94,8 +126,17 @@ export function RetainScreen({ bank }: { bank: BankId }) {
           </div>
           <ScrollText label={words.options} className="border-line border-l px-4 py-3">
             <div className="grid gap-3">
-              <TextField label={words.name} {...register("title")} />
-              <TextField label={words.context} help={words.contextHelp} {...register("context")} />
+              <TextField
+                label={words.name}
+                fault={fieldMessage(report, "title")}
+                {...register("title")}
+              />
+              <TextField
+                label={words.context}
+                help={words.contextHelp}
+                fault={fieldMessage(report, "context")}
+                {...register("context")}
+              />
               <TextField
                 label={words.written}
                 help={words.dateHelp}
@@ -113,6 +154,7 @@ export function RetainScreen({ bank }: { bank: BankId }) {
               />
               <SelectField
                 label={strings.mode}
+                fault={fieldMessage(report, "mode")}
                 help={hasModel ? undefined : words.modeOnly}
                 options={[
                   { value: "chunks", label: strings.modes.chunks },
@@ -124,7 +166,14 @@ export function RetainScreen({ bank }: { bank: BankId }) {
           </ScrollText>
         </div>
         <div className="flex min-h-(--foot) shrink-0 items-center gap-2 border-line border-t bg-sunken px-4">
-          <Button onClick={leave}>{strings.cancel}</Button>
+          <Button
+            onClick={() => {
+              draft.drop();
+              leave();
+            }}
+          >
+            {strings.cancel}
+          </Button>
           <Button type="submit" kind="primary" className="ml-auto" disabled={retain.isPending}>
             {words.act}
           </Button>

@@ -86,7 +86,6 @@ export const strings = {
     copyText: "Copy as text",
     copyJson: "Copy as JSON",
     copyId: "Copy the id",
-    copied: "Copied.",
     context: "Context",
     occurred: "Occurred",
     to: (from: string, to: string) => (from === to ? from : `${from} to ${to}`),
@@ -158,6 +157,7 @@ export const strings = {
   },
 
   remove: {
+    unknown: "What rests on it must be known first.",
     title: "Delete this memory for good?",
     about: "It cannot be brought back. Invalidating keeps it, set aside.",
     reach: (observations: number, models: number) => {

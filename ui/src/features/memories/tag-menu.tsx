@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Button } from "~/components/button";
 import { Checkbox, TextField } from "~/components/field";
 import { Icon } from "~/components/icon";
+import { ReportCard } from "~/components/report";
 import { count } from "~/lib/format";
 import type { BankId } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
@@ -72,8 +73,10 @@ function Tags({
   chosen: readonly string[];
   onToggle: (tag: string) => void;
 }) {
-  const tags = useRead("listTags", [bank]).data;
+  const read = useRead("listTags", [bank]);
+  const tags = read.data;
   const [typed, setTyped] = useState("");
+  if (read.error) return <ReportCard report={read.error} onRetry={() => void read.refetch()} />;
   if (!tags) return null;
   if (tags.length === 0) return <p className="text-muted">{strings.noTags}</p>;
   const letters = typed.trim().replace(/^#/, "").toLowerCase();

@@ -91,8 +91,12 @@ export function useFound(bank: string, text: string, segment: FactType | null, m
     total: first?.page.total ?? 0,
     pending: pages.isPending,
     report: pages.error,
-    retry: () => void pages.refetch(),
-    more: pages.hasNextPage && !pages.isFetching ? () => void pages.fetchNextPage() : undefined,
+    retry: () => void (pages.isFetchNextPageError ? pages.fetchNextPage() : pages.refetch()),
+    // A page that was refused is asked for again by a person, not by the end of the list.
+    more:
+      pages.hasNextPage && !pages.isFetching && !pages.error
+        ? () => void pages.fetchNextPage()
+        : undefined,
     unusable,
     recalled: null,
     hitOf: () => undefined,

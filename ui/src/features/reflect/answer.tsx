@@ -1,11 +1,10 @@
 import { useNavigate } from "@tanstack/react-router";
 import { BookmarkPlus, Copy, TextQuote } from "lucide-react";
-import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
 import { Menu, MenuItem } from "~/components/menu";
 import { ScrollText } from "~/components/scroll";
 import { StateMark, StateWord } from "~/components/state";
-import { say } from "~/components/toast";
+import { copyText } from "~/lib/copy";
 import { duration } from "~/lib/format";
 import type { BankId, ReflectRunView } from "~/platform/bindings";
 import { AskFault } from "./ask-fault";
@@ -142,12 +141,6 @@ function Nothing({
 }
 
 function Foot({ view, cited, onSave }: { view: ReflectRunView; cited: Cited; onSave: () => void }) {
-  const announce = useAnnounce();
-  const copy = async (what: string) => {
-    await navigator.clipboard.writeText(what);
-    announce(words.copied);
-    say(words.copied);
-  };
   const took =
     view.finished_at === null ? null : Date.parse(view.finished_at) - Date.parse(view.started_at);
   return (
@@ -164,15 +157,15 @@ function Foot({ view, cited, onSave }: { view: ReflectRunView; cited: Cited; onS
             </Button>
           }
         >
-          <MenuItem onSelect={() => void copy(view.text ?? "")}>{words.copyText}</MenuItem>
+          <MenuItem onSelect={() => void copyText(view.text ?? "")}>{words.copyText}</MenuItem>
           <MenuItem
             onSelect={() =>
-              void copy(`# ${view.request.query}\n\n${withFootnotes(cited, view.based_on)}\n`)
+              void copyText(`# ${view.request.query}\n\n${withFootnotes(cited, view.based_on)}\n`)
             }
           >
             {words.copyMarkdown}
           </MenuItem>
-          <MenuItem onSelect={() => void copy(JSON.stringify(view, null, 2))}>
+          <MenuItem onSelect={() => void copyText(JSON.stringify(view, null, 2))}>
             {words.copyJson}
           </MenuItem>
         </Menu>

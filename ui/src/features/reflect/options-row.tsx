@@ -3,8 +3,9 @@ import { Popover } from "radix-ui";
 import { type ReactNode, useState } from "react";
 import { Checkbox, RadioField, SelectField, TextField } from "~/components/field";
 import { Icon } from "~/components/icon";
+import { tagsIn } from "~/lib/tags";
 import type { Budget, TagsMatch } from "~/platform/bindings";
-import { allKinds, type Options, tagsIn } from "./options";
+import { allKinds, type Options } from "./options";
 import { kindWords, matchWords, strings } from "./strings";
 
 const words = strings.options;

@@ -46,13 +46,3 @@ export function optionsOf(input: ReflectInput): Options {
     excludeModels: input.exclude_mental_models ?? false,
   };
 }
-
-/** `a, #b` as tags, each once. */
-export const tagsIn = (text: string): string[] => [
-  ...new Set(
-    text
-      .split(",")
-      .map((tag) => tag.trim().replace(/^#/, ""))
-      .filter((tag) => tag !== ""),
-  ),
-];

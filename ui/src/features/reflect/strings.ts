@@ -46,8 +46,6 @@ export const strings = {
     kindsShown: (kinds: FactType[]) =>
       kinds.length === 3 ? "all" : kinds.map((kind) => kindWords[kind].toLowerCase()).join(", "),
     excludeModels: "Leave out mental models",
-    excludeHelp: "Answers from facts and observations alone.",
-    close: "Close",
   },
 
   sample: {
@@ -121,7 +119,6 @@ export const strings = {
     copyText: "As text",
     copyMarkdown: "As Markdown with sources",
     copyJson: "As JSON",
-    copied: "Copied.",
     save: "Save as model",
     noText: "There is no answer to save.",
     cancelled: "This question was stopped before it was answered.",

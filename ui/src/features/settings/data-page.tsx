@@ -4,6 +4,7 @@ import { Badge } from "~/components/badge";
 import { Button } from "~/components/button";
 import { ReportCard } from "~/components/report";
 import { say } from "~/components/toast";
+import { copyText } from "~/lib/copy";
 import { plural, size } from "~/lib/format";
 import type { BankId, BankRow } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
@@ -21,10 +22,6 @@ export function DataPage({ bank: current }: { bank: BankId }) {
   const restore = useWrite("restoreSample");
   const [removing, setRemoving] = useState<BankRow | null>(null);
   const bringBack = () => restore.mutate([], { onSuccess: () => say(words.restored) });
-  const copy = async (path: string) => {
-    await navigator.clipboard.writeText(path);
-    say(words.copied);
-  };
   return (
     <>
       {folder.error && <ReportCard report={folder.error} onRetry={() => void folder.refetch()} />}
@@ -34,7 +31,7 @@ export function DataPage({ bank: current }: { bank: BankId }) {
             title={words.folder}
             about={<span className="type-code select-text break-all">{folder.data.path}</span>}
           >
-            <Button size="small" icon={Copy} onClick={() => void copy(folder.data.path)}>
+            <Button size="small" icon={Copy} onClick={() => void copyText(folder.data.path)}>
               {words.copy}
             </Button>
           </Row>

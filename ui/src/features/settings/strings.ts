@@ -227,7 +227,6 @@ export const strings = {
     file: "The file",
     folder: "Folder",
     copy: "Copy the path",
-    copied: "Copied.",
     size: "Size",
     banks: "Banks",
     banksOf: (facts: string, models: string, documents: string) =>
