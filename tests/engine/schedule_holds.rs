@@ -3,7 +3,9 @@
 
 use crate::automatic::{built, consolidated, kept, news, operation, queue, runs, skips, tick};
 use crate::models::{detail, facts, id, kiln, outcome};
+use engine::memory::{self, consolidate};
 use engine::models::{self, proposals};
+use engine::view::memory::{ExtractionMode, ImportFiles, RetainText};
 use engine::view::model::{ModelState, NewModel, ReviewMode};
 use engine::view::operation::OperationStatus;
 use engine::view::proposal::{
@@ -14,7 +16,9 @@ use llm::Usage;
 use llm::scripted::{Scripted, Step};
 use serde_json::json;
 use std::sync::Arc;
-use tests::Fixture;
+use std::sync::atomic::{AtomicU32, Ordering};
+use store::Moment;
+use tests::{Fixture, Setup, open};
 
 const HOUR: i64 = 3_600_000;
 
@@ -306,4 +310,88 @@ async fn settings_of_bank_and_program_are_checked() {
     let back = json!({ "cron_tick_seconds": null });
     let program = settings::set_program(&f.engine, back.into()).await.expect("settings");
     assert_eq!(program.effective.0["cron_tick_seconds"], 300);
+}
+
+/// Lets nothing be claimed after so many claims, so that work which goes round in the queue without
+/// end fails its test.
+fn bound_claims(f: &Fixture, most: u32) {
+    let claims = AtomicU32::new(0);
+    f.engine.store().set_commit_hook(move |point| {
+        let one = point.label == "claim_operation" && point.moment == Moment::AfterCommit;
+        let n = claims.fetch_add(u32::from(one), Ordering::SeqCst);
+        if n > most { Err(store::Error::Closed) } else { Ok(()) }
+    });
+}
+
+/// 12.1: folding waits, held, while nothing can do it, and goes on by itself.
+#[tokio::test]
+async fn folding_waits_while_nothing_can_do_it() {
+    let f = Fixture::new().await;
+    crate::consolidation::tagged(&f, "The kiln is old.", "2026-01-05", &[]).await;
+    let asked = consolidate::now(&f.engine, &f.bank, None).await.expect("a consolidation");
+    endpoints::set_extractive(&f.engine, false).await.expect("settings");
+    bound_claims(&f, 20);
+    f.run_queue().await;
+    let held = operation(&f, &asked.operation).await;
+    assert_eq!((held.status, held.retry_count), (OperationStatus::Pending, 0));
+    assert_eq!(held.held_reason.as_deref(), Some("llm_not_configured"));
+    let refused = consolidate::now(&f.engine, &f.bank, None).await.expect_err("nothing folds");
+    assert_eq!(refused.reason(), "llm_not_configured");
+    endpoints::set_extractive(&f.engine, true).await.expect("settings");
+    f.run_queue().await;
+    let ran = operation(&f, &asked.operation).await;
+    assert_eq!((ran.status, ran.held_reason), (OperationStatus::Completed, None));
+}
+
+/// Texts that are to be read by a language model wait for one; those that are kept as they are do not.
+#[tokio::test]
+async fn reading_waits_for_a_language_model() {
+    let f = Fixture::new().await;
+    let text = |mode| RetainText {
+        text: "The kiln was lit on Monday.".to_owned(),
+        document_id: None,
+        title: None,
+        context: None,
+        timestamp: None,
+        tags: Vec::new(),
+        mode: Some(mode),
+    };
+    let asked = memory::retain(&f.engine, &f.bank, text(ExtractionMode::Concise)).await;
+    let asked = asked.expect("a retain");
+    let kept = memory::retain(&f.engine, &f.bank, text(ExtractionMode::Chunks)).await;
+    let kept = kept.expect("a retain");
+    let file = f.folder.path().join("kiln.md");
+    std::fs::write(&file, "The kiln was lit on Tuesday.").expect("a file");
+    let files = ImportFiles {
+        paths: vec![file.display().to_string()],
+        tags: Vec::new(),
+        mode: Some(ExtractionMode::Concise),
+    };
+    let import = memory::import(&f.engine, &f.bank, files).await.expect("an import");
+    for extractive in [true, false] {
+        endpoints::set_extractive(&f.engine, extractive).await.expect("settings");
+        f.run_queue().await;
+        for id in [&asked, &import] {
+            let held = operation(&f, id).await;
+            assert_eq!(held.status, OperationStatus::Pending, "{:?}", held.error_message);
+            assert_eq!(held.held_reason.as_deref(), Some("llm_not_configured"));
+        }
+    }
+    assert_eq!(operation(&f, &kept).await.status, OperationStatus::Completed);
+    // With one, it goes on by itself.
+    let script = Scripted::default();
+    for day in ["Monday", "Tuesday"] {
+        let fact = json!({ "what": format!("The kiln was lit on {day}.") });
+        script.push_for("retain_extract", Step::json(&json!({ "facts": [fact] })));
+    }
+    let Fixture { folder, clock, engine, bank } = f;
+    drop(engine);
+    let setup = Setup { llm: Some(Arc::new(script)), ..Setup::default() };
+    let engine = open(folder.path(), &clock, &setup).await.expect("an engine");
+    let f = Fixture { folder, clock, engine, bank };
+    f.run_queue().await;
+    for id in [&asked, &import] {
+        let ran = operation(&f, id).await;
+        assert_eq!(ran.status, OperationStatus::Completed, "{:?}", ran.error_message);
+    }
 }

@@ -42,6 +42,16 @@ struct ImportPayload {
     files: ImportFiles,
 }
 
+/// Whether a queued retain or import has its texts read by a language model.
+pub(crate) fn needs_llm(operation: &Operation) -> bool {
+    #[derive(Deserialize)]
+    struct Read {
+        mode: ExtractionMode,
+    }
+    // What cannot be read fails with its own reason when it runs.
+    payload(operation).is_ok_and(|read: Read| read.mode != ExtractionMode::Chunks)
+}
+
 /// Runs a queued operation on memories.
 ///
 /// # Errors

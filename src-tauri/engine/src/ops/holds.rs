@@ -3,6 +3,7 @@
 //! counts from the next look on; what was held is let go by the same rules.
 
 use super::ceiling;
+use crate::memory::jobs;
 use crate::models::automatic;
 use crate::{Engine, settings};
 use domain::refresh::Skip;
@@ -102,6 +103,18 @@ fn proposal_waits(tx: &ReadTx<'_>, operation: &Operation) -> store::Result<bool>
     Ok(store::proposals::waiting(tx, model.head.key)?.is_some())
 }
 
+/// Whether what the operation works with is not there: a language model for texts that are to be read
+/// by one, that or extractive mode for folding and refreshes.
+fn lacks_means(operation: &Operation, means: Means) -> bool {
+    match operation.kind {
+        OperationType::RefreshMentalModel | OperationType::Consolidation => means == Means::Nothing,
+        OperationType::Retain | OperationType::Import => {
+            means != Means::Llm && jobs::needs_llm(operation)
+        }
+        _ => false,
+    }
+}
+
 fn verdict(
     tx: &ReadTx<'_>,
     operation: &Operation,
@@ -109,7 +122,7 @@ fn verdict(
     now: Instant,
 ) -> store::Result<Verdict> {
     let refresh = operation.kind == OperationType::RefreshMentalModel;
-    if refresh && means == Means::Nothing {
+    if lacks_means(operation, means) {
         return Ok(Verdict::Hold(HeldReason::LlmNotConfigured));
     }
     if !operation.automatic {

@@ -30,13 +30,14 @@ use domain::BankId;
 use domain::schedule::MAX_RETRIES;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
-use store::operations::{self, HeldReason};
+use store::operations;
 
 /// Folds what waits, now: all of it, or only facts whose tags hold every tag of one of `scopes`. A
 /// waiting consolidation takes the request over.
 ///
 /// # Errors
-/// `bank_not_found`; `invalid_request` where the bank makes no observations.
+/// `bank_not_found`; `llm_not_configured` where there is neither a language model nor extractive
+/// mode; `invalid_request` where the bank makes no observations.
 pub async fn now(
     engine: &Engine,
     bank: &BankId,
@@ -48,7 +49,7 @@ pub async fn now(
 /// Puts the facts that could not be folded back into the queue and folds them.
 ///
 /// # Errors
-/// `bank_not_found`; `invalid_request` where the bank makes no observations.
+/// As [`now`].
 pub async fn retry_failed(engine: &Engine, bank: &BankId) -> Result<Consolidating> {
     queue::ask(engine, bank, None, true).await
 }
@@ -110,26 +111,24 @@ pub(crate) async fn run(running: &Running) -> Result<Folded> {
 }
 
 /// What follows an error: a wait that doubles from five seconds (memory 10.6) while retries are left,
-/// a hold while there is no language model, else the failure itself. Retries count anew after each
-/// committed batch.
+/// else the failure itself. Retries count anew after each committed batch.
 async fn park(running: &Running, error: Error, committed: bool) -> Result<Handled> {
     let report = Report::from(&error);
     let tried = if committed { 0 } else { running.operation.retry_count };
-    let held = (report.reason == "llm_not_configured").then_some(HeldReason::LlmNotConfigured);
     let may_pass = report.retryable && report.code != ErrorCode::Cancelled && tried < MAX_RETRIES;
-    if held.is_none() && !may_pass {
+    if !may_pass {
         return Err(error);
     }
     let (key, now) = (running.operation.key, running.engine.now());
     let wait = domain::consolidation::retry_backoff_seconds(tried);
     let wait = stated_wait(&error).unwrap_or(wait).max(wait);
-    let until = held.is_none().then(|| now + chrono::Duration::seconds(i64::from(wait)));
+    let until = now + chrono::Duration::seconds(i64::from(wait));
     running
         .engine
         .store()
         .write("requeue_operation", move |tx| {
             let why = (report.reason.as_str(), report.message.as_str());
-            operations::requeue(tx, key, until, held, held.is_none(), Some(why), now)
+            operations::requeue(tx, key, Some(until), None, true, Some(why), now)
         })
         .await?;
     Ok(Handled { written: true, ..Handled::default() })

@@ -142,6 +142,7 @@ pub(super) async fn ask(
     scopes: Option<Vec<Vec<String>>>,
     retry_failed: bool,
 ) -> Result<Consolidating> {
+    engine.provider().await?;
     let (now, id) = (engine.now(), OperationId(engine.new_id()));
     let scopes = scopes.filter(|scopes| !scopes.is_empty()).map(|scopes| {
         scopes.iter().map(|scope| domain::tags::TagSet::new(scope).to_vec()).collect()
