@@ -21,7 +21,7 @@ use domain::{BankId, FieldFault, Json, OperationId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use store::operations::{self, NewOperation, Operation, OperationFilter, OperationType, Submitted};
+use store::operations::{self, Lane, NewOperation, Operation, OperationFilter, OperationType, Submitted};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -29,13 +29,18 @@ use tokio_util::sync::CancellationToken;
 const LISTED: u32 = 100;
 const PAGE: u32 = 20;
 
+/// The lanes that the worker runs: one for what a person waits for, one for everything.
+const LANES: [Lane; 2] = [Lane::Explicit, Lane::Any];
+
 /// How long the end of the program waits for running work to let go.
 const CLOSING: Duration = Duration::from_secs(3);
 
 /// What the running program knows of the queue beside the table: whom to wake, whom to stop.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    wake: Notify,
+    /// One for each lane: a single one would wake whichever waits, also one that may not take what
+    /// was queued.
+    wake: [Notify; LANES.len()],
     idle: Notify,
     running: Mutex<HashMap<OperationId, Stop>>,
 }
@@ -93,9 +98,9 @@ impl Queue {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the worker.
+    /// Wakes the worker: every lane, now or as soon as it waits.
     pub(crate) fn wake(&self) {
-        self.wake.notify_one();
+        self.wake.iter().for_each(Notify::notify_one);
     }
 
     /// Tells everything that runs to stop because the program ends, and waits for it a while.
@@ -318,5 +323,24 @@ fn stored_status(status: OperationStatus) -> operations::OperationStatus {
         OperationStatus::Completed => S::Completed,
         OperationStatus::Failed => S::Failed,
         OperationStatus::Cancelled => S::Cancelled,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    #[test]
+    fn a_wake_reaches_every_lane_and_is_kept_for_one_that_runs_something() {
+        let queue = Queue::default();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut waits = pin!(queue.wake[0].notified());
+        assert!(waits.as_mut().poll(&mut context).is_pending());
+        queue.wake();
+        assert!(waits.as_mut().poll(&mut context).is_ready());
+        let mut comes_later = pin!(queue.wake[1].notified());
+        assert!(comes_later.as_mut().poll(&mut context).is_ready());
     }
 }

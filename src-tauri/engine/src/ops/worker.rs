@@ -2,7 +2,7 @@
 //! pass goes back into the queue with a growing wait; everything else ends with its reason. A stop
 //! of the program puts running work back; what a killed one leaves is taken up at the next start.
 
-use super::{Means, Queue, Stop, Stopped, ceiling, holds};
+use super::{LANES, Means, Stop, Stopped, ceiling, holds};
 use crate::events::Event;
 use crate::report::{ErrorCode, Report};
 use crate::view::operation::{OperationProgress, Progress};
@@ -129,9 +129,9 @@ impl Running {
     }
 }
 
-/// Starts the two lanes: one for what a person waits for, one for everything.
+/// Starts the lanes.
 pub(crate) fn start_worker(engine: &Engine) {
-    for lane in [Lane::Explicit, Lane::Any] {
+    for (at, lane) in LANES.into_iter().enumerate() {
         let weak = std::sync::Arc::downgrade(&engine.inner);
         let stop = engine.stop_token();
         tokio::spawn(async move {
@@ -147,24 +147,17 @@ pub(crate) fn start_worker(engine: &Engine) {
                 };
                 if ran {
                     // Another lane may find work that this one has just released.
-                    engine.inner.queue.wake.notify_one();
+                    engine.inner.queue.wake();
                     continue;
                 }
                 let wait = until_due(&engine).await;
-                let notified = wait_for(&engine.inner.queue, wait);
                 tokio::select! {
                     () = stop.cancelled() => break,
-                    () = notified => {}
+                    () = engine.inner.queue.wake[at].notified() => {}
+                    () = tokio::time::sleep(wait) => {}
                 }
             }
         });
-    }
-}
-
-async fn wait_for(queue: &Queue, wait: Duration) {
-    tokio::select! {
-        () = queue.wake.notified() => {}
-        () = tokio::time::sleep(wait) => {}
     }
 }
 
