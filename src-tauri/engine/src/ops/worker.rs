@@ -138,6 +138,7 @@ pub(crate) fn start_worker(engine: &Engine) {
             loop {
                 let Some(inner) = weak.upgrade() else { break };
                 let engine = Engine { inner };
+                let looked = engine.now();
                 let ran = match run_one(&engine, lane).await {
                     Ok(ran) => ran,
                     Err(error) => {
@@ -150,7 +151,7 @@ pub(crate) fn start_worker(engine: &Engine) {
                     engine.inner.queue.wake();
                     continue;
                 }
-                let wait = until_due(&engine).await;
+                let wait = until_due(&engine, looked).await;
                 tokio::select! {
                     () = stop.cancelled() => break,
                     () = engine.inner.queue.wake[at].notified() => {}
@@ -161,11 +162,13 @@ pub(crate) fn start_worker(engine: &Engine) {
     }
 }
 
-/// How long nothing falls due, a minute at most.
-async fn until_due(engine: &Engine) -> Duration {
-    let now = engine.now();
-    match engine.store().read(operations::next_due).await {
-        Ok(Some(due)) => (due - now).to_std().unwrap_or_default().min(Duration::from_secs(60)),
+/// How long nothing more falls due than what was due at the last look, a minute at most. What was due
+/// then and was not taken waits for the end of something else, which wakes the lanes.
+async fn until_due(engine: &Engine, looked: Instant) -> Duration {
+    match engine.store().read(move |tx| operations::next_due(tx, looked)).await {
+        Ok(Some(due)) => {
+            (due - engine.now()).to_std().unwrap_or_default().min(Duration::from_secs(60))
+        }
         Ok(None) | Err(_) => Duration::from_secs(60),
     }
     .max(Duration::from_millis(20))

@@ -65,13 +65,13 @@ pub fn claim_next(tx: &WriteTx<'_>, claim: &Claim, now: Instant) -> Result<Optio
     next_claimable(tx, claim, now)?.map(|next| begin(tx, next.key, now)).transpose()
 }
 
-/// The earliest moment at which a parked operation falls due.
-pub fn next_due(tx: &ReadTx<'_>) -> Result<Option<Instant>> {
+/// The earliest moment after `now` at which a parked operation falls due.
+pub fn next_due(tx: &ReadTx<'_>, now: Instant) -> Result<Option<Instant>> {
     tx.find(
         "SELECT next_retry_at FROM operation
-         WHERE status = 'pending' AND next_retry_at IS NOT NULL AND held_reason IS NULL
+         WHERE status = 'pending' AND next_retry_at > ?1 AND held_reason IS NULL
          ORDER BY next_retry_at LIMIT 1",
-        [],
+        [to_millis(now)],
         |r| row::at(r, 0),
     )
 }

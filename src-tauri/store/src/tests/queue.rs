@@ -38,7 +38,9 @@ async fn a_second_submit_joins_the_waiting_one_and_an_explicit_one_wakes_it() {
             parked.not_before = Some(t(1_000));
             operations::submit(tx, bank, &parked, t(0))?;
             assert_eq!(claimed(tx, 1), None);
-            assert_eq!(operations::next_due(tx)?, Some(t(1_000)));
+            assert_eq!(operations::next_due(tx, t(1))?, Some(t(1_000)));
+            // One that is due and not taken is no moment to wait for.
+            assert_eq!(operations::next_due(tx, t(1_000))?, None);
             let mut asked = refresh("b", "doc", false);
             asked.forced_full = true;
             let joined = operations::submit(tx, bank, &asked, t(2))?;
