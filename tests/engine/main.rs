@@ -15,6 +15,7 @@ mod blame;
 mod consolidation;
 mod consolidation_faults;
 mod consolidation_models;
+mod consolidation_queue;
 mod dry_run;
 mod endpoints;
 mod form;

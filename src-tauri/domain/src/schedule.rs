@@ -260,14 +260,15 @@ fn doubled(base: TimeDelta, times: u32, cap: TimeDelta) -> TimeDelta {
 }
 
 /// A run that would wait again while another refresh of its model waits already ends instead, and
-/// the waiting one takes over its causes and a forced full rebuild. Such an end does not count as a
-/// failure in a row.
+/// the waiting one takes over its causes, a forced full rebuild and that a person asked for it. Such
+/// an end does not count as a failure in a row.
 #[must_use]
 pub fn fold_into_waiting(ended: &Queued, waiting: &Queued) -> Queued {
     let mut folded = waiting.clone();
     for cause in &ended.triggered_by {
         folded.join(*cause, ended.forced_full);
     }
+    folded.automatic &= ended.automatic;
     folded
 }
 

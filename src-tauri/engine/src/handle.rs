@@ -103,6 +103,7 @@ impl Engine {
                     if operation.status == OperationStatus::Failed && !folded {
                         crate::models::automatic::gave_up(tx, &operation, now)?;
                     }
+                    crate::memory::consolidate::hand_over_folded(tx, &operation)?;
                 }
                 store::runs::recover_reflects(tx, &crate::reflect::interrupted(), now)?;
                 store::runs::drop_dry_run_results(tx)?;

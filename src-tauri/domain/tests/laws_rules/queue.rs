@@ -67,6 +67,8 @@ fn a_run_that_would_wait_behind_another_folds_into_it() {
     let folded = fold_into_waiting(&ended, &waiting);
     assert!(folded.forced_full);
     assert_eq!(folded.triggered_by, [Cause::Cron, Cause::Create]);
+    assert!(!folded.automatic, "what a person asked for stays asked for");
+    assert!(fold_into_waiting(&waiting, &waiting).automatic);
 }
 
 #[test]

@@ -21,7 +21,9 @@ use domain::{BankId, FieldFault, Json, OperationId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use store::operations::{self, Lane, NewOperation, Operation, OperationFilter, OperationType, Submitted};
+use store::operations::{
+    self, Lane, NewOperation, Operation, OperationFilter, OperationType, Submitted,
+};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -257,6 +259,10 @@ pub async fn retry(engine: &Engine, bank: &BankId, id: &OperationId) -> Result<O
     let (now, wanted, name) = (engine.now(), id.clone(), bank.clone());
     let row = write_bank(engine, bank, "retry_operation", move |tx, key| {
         let operation = operations::retry(tx, key, &wanted, now)?;
+        if operation.id != wanted {
+            let ended = operations::get(tx, key, &wanted)?;
+            crate::memory::consolidate::hand_over(tx, &ended, &operation)?;
+        }
         view(tx, &name, key, operation)
     })
     .await

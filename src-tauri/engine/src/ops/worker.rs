@@ -4,6 +4,7 @@
 
 use super::{LANES, Means, Stop, Stopped, ceiling, holds};
 use crate::events::Event;
+use crate::memory::consolidate::hand_over_folded;
 use crate::report::{ErrorCode, Report};
 use crate::view::operation::{OperationProgress, Progress};
 use crate::{Engine, Error, Result};
@@ -12,7 +13,7 @@ use domain::{BankId, Instant};
 use serde_json::Value;
 use std::sync::Mutex;
 use std::time::Duration;
-use store::operations::{self, Claim, End, HeldReason, Lane, Operation, OperationType};
+use store::operations::{self, Claim, End, HeldReason, Lane, Operation, OperationType, Requeued};
 use tokio_util::sync::CancellationToken;
 
 /// Refreshes that may run at once (mental-models 12.2).
@@ -321,8 +322,10 @@ async fn requeue(
     store
         .write("requeue_operation", move |tx| {
             let error = error.as_ref().map(|r| (r.reason.as_str(), r.message.as_str()));
-            operations::requeue(tx, key, until, held, spends_retry, error, now)?;
-            Ok(())
+            match operations::requeue(tx, key, until, held, spends_retry, error, now)? {
+                Requeued::Pending(_) => Ok(()),
+                Requeued::Folded { ended, .. } => hand_over_folded(tx, &ended),
+            }
         })
         .await?;
     Ok(())

@@ -62,7 +62,9 @@ pub fn submit(
     }
     if let Some(key) = &new.dedupe_key {
         if let Some(waiting) = with_key(tx, bank, key, OperationStatus::Pending)? {
-            return Ok(Submitted::JoinedPending(join(tx, &waiting, new, now)?));
+            let (causes, full) = (&new.triggered_by, new.forced_full);
+            let joined = join(tx, &waiting, causes, full, !new.automatic, now)?;
+            return Ok(Submitted::JoinedPending(joined));
         }
         if new.joins_running
             && new.automatic
@@ -130,26 +132,31 @@ fn with_key(
 fn join(
     tx: &WriteTx<'_>,
     waiting: &Operation,
-    new: &NewOperation,
+    causes: &[String],
+    forced_full: bool,
+    explicit: bool,
     now: Instant,
 ) -> Result<Operation> {
-    let mut causes = waiting.triggered_by.clone();
-    causes.extend(new.triggered_by.iter().filter(|c| !waiting.triggered_by.contains(c)).cloned());
-    let explicit = !new.automatic;
     tx.run(
         "UPDATE operation SET triggered_by = ?2, mode = ?3, automatic = ?4, next_retry_at = ?5,
              held_reason = iif(?4, held_reason, NULL), updated_at = ?6
          WHERE id = ?1",
         (
             waiting.key,
-            row::text(&causes)?,
-            (waiting.forced_full || new.forced_full).then_some("full"),
+            row::text(&united(&waiting.triggered_by, causes))?,
+            (waiting.forced_full || forced_full).then_some("full"),
             waiting.automatic && !explicit,
             if explicit { None } else { row::ms(waiting.next_retry_at) },
             to_millis(now),
         ),
     )?;
     told(tx, waiting.key)
+}
+
+/// Some causes and those of others that are not among them.
+fn united(first: &[String], then: &[String]) -> Vec<String> {
+    let more = then.iter().filter(|cause| !first.contains(cause));
+    first.iter().chain(more).cloned().collect()
 }
 
 /// A running operation is to look again when it ends, and remembers on whose behalf.
@@ -338,7 +345,7 @@ pub fn requeue(
     told(tx, key).map(Requeued::Pending)
 }
 
-/// A run ends because a waiting one does its work.
+/// A run ends because a waiting one does its work. What a person asked for stays asked for.
 fn fold(
     tx: &WriteTx<'_>,
     operation: &Operation,
@@ -346,16 +353,14 @@ fn fold(
     error: Option<(&str, &str)>,
     now: Instant,
 ) -> Result<Requeued> {
-    let mut causes = operation.triggered_by.clone();
-    causes.extend(
-        waiting.triggered_by.iter().filter(|c| !operation.triggered_by.contains(c)).cloned(),
-    );
     tx.run(
-        "UPDATE operation SET triggered_by = ?2, mode = ?3, updated_at = ?4 WHERE id = ?1",
+        "UPDATE operation SET triggered_by = ?2, mode = ?3, automatic = ?4, updated_at = ?5
+         WHERE id = ?1",
         (
             waiting.key,
-            row::text(&causes)?,
+            row::text(&united(&operation.triggered_by, &waiting.triggered_by))?,
             (operation.forced_full || waiting.forced_full).then_some("full"),
+            operation.automatic && waiting.automatic,
             to_millis(now),
         ),
     )?;
@@ -430,7 +435,7 @@ pub fn cancel(
 
 /// Puts a failed, cancelled, parked or held operation into the queue, due at once and as asked for
 /// by a person, so that no interval or ceiling puts it off again. If another one of its key waits
-/// already, that one is given instead.
+/// already, that one is made due so and given instead.
 ///
 /// # Errors
 /// `OperationState` when it is running, completed, waiting and due, or held for something that only
@@ -446,7 +451,12 @@ pub fn retry(tx: &WriteTx<'_>, bank: BankKey, id: &OperationId, now: Instant) ->
         && let Some(key) = &operation.dedupe_key
         && let Some(waiting) = with_key(tx, bank, key, OperationStatus::Pending)?
     {
-        return Ok(waiting);
+        // A review is waited for, whoever asked.
+        if waiting.held.is_some() && !may_run_now(&waiting, now) {
+            return Ok(waiting);
+        }
+        let (causes, full) = (&operation.triggered_by, operation.forced_full);
+        return join(tx, &waiting, causes, full, true, now);
     }
     tx.run(
         "UPDATE operation SET status = 'pending', automatic = 0, held_reason = NULL,

@@ -145,6 +145,26 @@ async fn a_run_that_goes_back_is_folded_into_the_one_that_waits() {
             assert_eq!(ended.error_reason.as_deref(), Some("llm_unreachable"));
             assert_eq!(ended.details, Some(json!({ "folded_into": "b" })));
             assert!(operations::get(tx, bank, &"b".into())?.forced_full);
+
+            // What a person asked for stays asked for.
+            let folding = |id: &str, automatic| NewOperation {
+                automatic,
+                dedupe_key: Some("consolidation".to_owned()),
+                ..NewOperation::asked(id.into(), OperationType::Consolidation, json!({}))
+            };
+            let only = Claim { kinds: vec![OperationType::Consolidation], ..any() };
+            let asked = operations::submit(tx, bank, &folding("asked", false), t(4))?;
+            let run = operations::claim_next(tx, &only, t(5))?.unwrap();
+            let waiting = operations::submit(tx, bank, &folding("waits", true), t(6))?;
+            assert!(waiting.operation().automatic);
+            operations::requeue(tx, run.key, None, None, true, error, t(7))?;
+            assert!(!operations::by_key(tx, waiting.operation().key)?.automatic);
+            operations::cancel(tx, bank, &"waits".into(), t(8))?;
+            let parked = NewOperation { not_before: Some(t(99)), ..folding("parked", true) };
+            operations::submit(tx, bank, &parked, t(9))?;
+            let now = operations::retry(tx, bank, &asked.operation().id, t(10))?;
+            assert_eq!((now.id.0.as_str(), now.automatic), ("parked", false));
+            assert_eq!(now.next_retry_at, None);
             Ok(())
         })
         .await

@@ -16,7 +16,7 @@ mod seed;
 mod select;
 mod shown;
 
-pub(crate) use queue::{after_write, seal};
+pub(crate) use queue::{after_write, hand_over, hand_over_folded, seal};
 pub(crate) use seed::{Seed, seed};
 pub(crate) use shown::{folding, stale_scopes};
 
@@ -30,7 +30,7 @@ use domain::BankId;
 use domain::schedule::MAX_RETRIES;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
-use store::operations;
+use store::operations::{self, Requeued};
 
 /// Folds what waits, now: all of it, or only facts whose tags hold every tag of one of `scopes`. A
 /// waiting consolidation takes the request over.
@@ -128,7 +128,10 @@ async fn park(running: &Running, error: Error, committed: bool) -> Result<Handle
         .store()
         .write("requeue_operation", move |tx| {
             let why = (report.reason.as_str(), report.message.as_str());
-            operations::requeue(tx, key, Some(until), None, true, Some(why), now)
+            match operations::requeue(tx, key, Some(until), None, true, Some(why), now)? {
+                Requeued::Pending(_) => Ok(()),
+                Requeued::Folded { ended, .. } => queue::hand_over_folded(tx, &ended),
+            }
         })
         .await?;
     Ok(Handled { written: true, ..Handled::default() })

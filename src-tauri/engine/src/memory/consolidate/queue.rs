@@ -62,6 +62,10 @@ impl Payload {
         self.touched.extend(tags);
     }
 
+    fn told(self) -> Self {
+        Self { untold: false, touched: BTreeSet::new(), ..self }
+    }
+
     pub(super) fn write(&self, tx: &WriteTx<'_>, key: OperationKey) -> store::Result<()> {
         operations::set_payload(tx, key, &json!(self))
     }
@@ -86,6 +90,31 @@ pub(super) fn submit(
         Payload::of(waiting).with(payload).write(tx, waiting.key)?;
     }
     Ok(submitted)
+}
+
+/// To be called where a consolidation went back to the queue: if it ended because another one waits,
+/// that one takes over what it was asked for and what models were not told of.
+pub(crate) fn hand_over_folded(tx: &WriteTx<'_>, ended: &Operation) -> store::Result<()> {
+    let into = ended.details.as_ref().and_then(|details| details.get("folded_into"));
+    match into.and_then(serde_json::Value::as_str) {
+        Some(id) => hand_over(tx, ended, &operations::get(tx, ended.bank, &id.into())?),
+        None => Ok(()),
+    }
+}
+
+/// A waiting consolidation takes over what another was asked for and left untold. Nothing where they
+/// are no consolidations.
+pub(crate) fn hand_over(
+    tx: &WriteTx<'_>,
+    ended: &Operation,
+    waiting: &Operation,
+) -> store::Result<()> {
+    if ended.kind != OperationType::Consolidation {
+        return Ok(());
+    }
+    let own = Payload::of(&operations::by_key(tx, ended.key)?);
+    Payload::of(waiting).with(own.clone()).write(tx, waiting.key)?;
+    own.told().write(tx, ended.key)
 }
 
 /// Whether anything is left to do: a fact that waits, or an observation to be rewritten.
@@ -197,8 +226,7 @@ pub(super) fn touched(tx: &ReadTx<'_>, bank: BankKey) -> store::Result<Option<BT
 /// Notes that models were told.
 pub(super) fn told(tx: &WriteTx<'_>, bank: BankKey) -> store::Result<()> {
     for (key, payload) in untold(tx, bank)? {
-        let payload = Payload { untold: false, touched: BTreeSet::new(), ..payload };
-        payload.write(tx, key)?;
+        payload.told().write(tx, key)?;
     }
     Ok(())
 }
