@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, use, useRef, useState } from "react";
+import { ErrorBoundary } from "react-error-boundary";
 import {
   Group,
   type Layout,
@@ -7,6 +8,7 @@ import {
   Separator,
 } from "react-resizable-panels";
 import { cn } from "~/lib/cn";
+import { BrokenPane } from "./report";
 
 /** Name of the group that a pane stands in, for finding the width that a person gave it. */
 const GroupContext = createContext("");
@@ -104,7 +106,10 @@ export function Pane({
           data-focus-inside
           className={cn("flex min-h-0 min-w-0 flex-1 flex-col", className)}
         >
-          {children}
+          {/* A part that breaks does not take the screen with it; it is drawn anew with new data. */}
+          <ErrorBoundary FallbackComponent={BrokenPane} resetKeys={[children]}>
+            {children}
+          </ErrorBoundary>
         </Element>
       )}
     </Panel>

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import type { FallbackProps } from "react-error-boundary";
 import { cn } from "~/lib/cn";
 import type { Report } from "~/platform/bindings";
+import { useReadAnew } from "~/platform/cache";
 import { toReport } from "~/platform/errors";
 import { Button } from "./button";
 import { Icon } from "./icon";
@@ -99,11 +100,21 @@ function Details({ report }: { report: Report }) {
   );
 }
 
-/** The same for a part of a screen that broke while drawing; the rest of the screen stays. */
+/**
+ * The same for a part of a screen that broke while drawing; the rest of the screen stays. Trying again
+ * reads anew, since what was read may be what could not be drawn.
+ */
 export function BrokenPane({ error, resetErrorBoundary }: FallbackProps) {
+  const readAnew = useReadAnew();
   return (
     <div className="p-4">
-      <ReportCard report={toReport(error)} onRetry={resetErrorBoundary} />
+      <ReportCard
+        report={toReport(error)}
+        onRetry={() => {
+          readAnew();
+          resetErrorBoundary();
+        }}
+      />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
-import { describe, expect, test } from "vitest";
-import { refusal } from "~/platform/memory";
+import { describe, expect, test, vi } from "vitest";
+import type { MemoryRow } from "~/platform/bindings";
+import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../test/render";
 
 describe("frame", () => {
@@ -97,5 +98,33 @@ describe("frame", () => {
     await noViolations();
     await user.click(screen.getByRole("button", { name: "Try again" }));
     expect(platform.calls).toContainEqual(["reopen", null]);
+  });
+
+  test("a part that cannot be drawn leaves the others, and is read anew", async () => {
+    let broken = true;
+    const { store } = memory();
+    const { user } = renderApp("/b/workshop/memories/m-keys", {
+      getMemory: async () => {
+        if (broken) return {} as never;
+        return {
+          memory: store.memories[0] as MemoryRow,
+          metadata: {},
+          invalidation_reason: null,
+          chunk: null,
+          sources: [],
+          observations: [],
+          cited_by: [],
+          folding: null,
+          consolidation_error: null,
+        };
+      },
+    });
+    const told = vi.spyOn(console, "error").mockImplementation(() => {});
+    expect(await screen.findByText("Something in the program went wrong.")).toBeVisible();
+    expect(screen.getByRole("listbox", { name: "List of memories" })).toBeVisible();
+    broken = false;
+    await user.click(screen.getByRole("button", { name: "Try again" }));
+    expect(await screen.findByText("Learned")).toBeVisible();
+    told.mockRestore();
   });
 });

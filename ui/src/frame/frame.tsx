@@ -1,4 +1,4 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useLocation, useNavigate } from "@tanstack/react-router";
 import { Menu as MenuIcon, Search } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { ErrorBoundary } from "react-error-boundary";
@@ -24,6 +24,7 @@ export function Frame({ bank, children }: { bank: BankId; children: ReactNode })
   const [help, setHelp] = useState(false);
   const [unfolded, setUnfolded] = useState(false);
   const navigate = useNavigate();
+  const pathname = useLocation({ select: ({ pathname: path }) => path });
   const zoom = useZoom();
   useFocusStays();
 
@@ -112,7 +113,9 @@ export function Frame({ bank, children }: { bank: BankId; children: ReactNode })
         >
           <Unattended bank={bank} />
           <div className="flex min-h-0 min-w-0 flex-1">
-            <ErrorBoundary FallbackComponent={BrokenPane}>{children}</ErrorBoundary>
+            <ErrorBoundary FallbackComponent={BrokenPane} resetKeys={[pathname]}>
+              {children}
+            </ErrorBoundary>
           </div>
         </main>
       </div>

@@ -3,7 +3,7 @@ import { type FormEvent, useId, useState } from "react";
 import { Button } from "~/components/button";
 import { FormDialog } from "~/components/dialog";
 import { TextField } from "~/components/field";
-import { ReportCard } from "~/components/report";
+import { FormReport } from "~/components/form-report";
 import type { BankRow } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
 import { fieldMessage } from "~/platform/errors";
@@ -58,7 +58,7 @@ export function NewBank({
       }
     >
       <form id={form} onSubmit={submit} noValidate className="grid gap-3">
-        {create.error && create.error.fields.length === 0 && <ReportCard report={create.error} />}
+        <FormReport report={create.error} placed={["name"]} />
         <TextField
           label={words.name}
           placeholder={words.example}

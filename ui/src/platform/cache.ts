@@ -161,6 +161,12 @@ function invalidateTags(
   });
 }
 
+/** Forgets all that was read and asks for what is on show again. */
+export function useReadAnew(): () => void {
+  const client = useQueryClient();
+  return () => void client.resetQueries();
+}
+
 /** Listens to what commits have changed, for as long as the page lives. */
 export function useInvalidation(): void {
   const platform = usePlatform();

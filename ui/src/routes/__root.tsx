@@ -8,7 +8,7 @@ export const Route = createRootRoute({ component: Root });
 function Root() {
   const status = useRead("appStatus", []);
   if (status.data?.blocked) return <Blocked status={status.data} report={status.data.blocked} />;
-  if (status.error) {
+  if (status.error && !status.data) {
     return (
       <main className="p-8">
         <ReportCard report={status.error} onRetry={() => void status.refetch()} />
