@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { Markdown } from "~/components/markdown";
+import { ReportCard } from "~/components/report";
 import { StateMark } from "~/components/state";
 import type { RunEvent } from "~/platform/bindings";
 import { strings } from "./strings";
@@ -30,6 +31,7 @@ export function Live({ asking }: { asking: Asking }) {
           {tokens > 0 && ` · ${words.tokens(tokens)}`}
         </span>
       </div>
+      {asking.stopReport && <ReportCard className="mt-2" report={asking.stopReport} />}
       {lines.length > 0 && (
         <ol className="type-small mt-2 grid gap-0.5 border-line border-l pl-3 text-muted">
           {lines.map(({ key, line, guard }) => (

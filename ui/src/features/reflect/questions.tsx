@@ -2,25 +2,31 @@ import { Plus } from "lucide-react";
 import { IconButton } from "~/components/button";
 import { List } from "~/components/list";
 import { PaneHead } from "~/components/panes";
+import { ReportCard } from "~/components/report";
 import { StateMark } from "~/components/state";
 import { day, time } from "~/lib/format";
-import type { ReflectRow, RunId } from "~/platform/bindings";
+import type { ReflectRow, Report, RunId } from "~/platform/bindings";
 import { strings } from "./strings";
 
 const marks = {
-  running: { mark: "turning", tone: "accent", word: "Running" },
-  failed: { mark: "octagon", tone: "bad", word: "Failed" },
-  cancelled: { mark: "ring", tone: "muted", word: "Stopped" },
+  running: { mark: "turning", tone: "accent" },
+  failed: { mark: "octagon", tone: "bad" },
+  cancelled: { mark: "ring", tone: "muted" },
 } as const;
 
 /** What was asked of this bank before, newest first. */
 export function Questions({
   rows,
+  report,
+  onRetry,
   run,
   onRun,
   onNew,
 }: {
   rows: readonly ReflectRow[];
+  /** Why they cannot be read. */
+  report: Report | null;
+  onRetry: () => void;
   run: RunId | null;
   onRun: (run: RunId) => void;
   onNew: () => void;
@@ -36,7 +42,11 @@ export function Questions({
           onClick={onNew}
         />
       </PaneHead>
-      {rows.length === 0 ? (
+      {report ? (
+        <div className="p-2">
+          <ReportCard report={report} onRetry={onRetry} />
+        </div>
+      ) : rows.length === 0 ? (
         <p className="type-small text-pretty p-3 text-faint">{strings.noEarlier}</p>
       ) : (
         <List
@@ -58,7 +68,7 @@ export function Questions({
                       tone={marks[row.status].tone}
                       className="size-3.5"
                     />
-                    {marks[row.status].word}
+                    {strings.states[row.status]}
                     <span aria-hidden="true">·</span>
                   </>
                 )}

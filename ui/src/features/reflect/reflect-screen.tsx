@@ -49,7 +49,8 @@ export function ReflectScreen({
   const [query, setQuery] = useState("");
   const [options, setOptions] = useState<Options>(usual);
   const [moved, setMoved] = useState(0);
-  const runs = useRead("listReflectRuns", [bank]).data ?? [];
+  const listed = useRead("listReflectRuns", [bank]);
+  const runs = listed.data ?? [];
   const asking = useAsk(bank, onRun);
   const busy = asking.input !== null;
   const kept = useRead("getReflectRun", run ? [bank, run] : null);
@@ -158,7 +159,14 @@ export function ReflectScreen({
       {!narrow && (
         <>
           <Pane id="questions" label={strings.questions} width="192px" min="144px" max="384px">
-            <Questions rows={runs} run={run} onRun={onRun} onNew={fresh} />
+            <Questions
+              rows={runs}
+              report={listed.error}
+              onRetry={() => void listed.refetch()}
+              run={run}
+              onRun={onRun}
+              onNew={fresh}
+            />
           </Pane>
           <PaneEdge label={strings.stripEdge} />
         </>

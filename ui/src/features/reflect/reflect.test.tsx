@@ -1,7 +1,7 @@
 import { act, cleanup, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import type { ReflectRunView, RunEvent } from "~/platform/bindings";
-import { refusal } from "~/platform/memory";
+import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 import { cite, cut, withFootnotes } from "./cite";
 import { liveSpans, rulerStep, spansOf } from "./spans";
@@ -203,6 +203,59 @@ describe("an answer", () => {
     const detail = await screen.findByRole("complementary", { name: "Details of the span" });
     expect(detail).toHaveTextContent("Search of models");
     await noViolations();
+  });
+});
+
+describe("what cannot be done", () => {
+  test("earlier questions that cannot be read say so", async () => {
+    renderApp("/b/workshop/reflect", {
+      listReflectRuns: async () => {
+        throw refusal({ message: "The questions cannot be read." });
+      },
+    });
+    expect(await screen.findByText("The questions cannot be read.")).toBeVisible();
+  });
+
+  test("a run that cannot be stopped says so and can be stopped again", async () => {
+    const { user } = renderApp("/b/workshop/reflect", {
+      ask: async (_bank, _input, channel) => {
+        channel.onmessage({
+          type: "run_started",
+          run_id: "r-1",
+          forced_sequence: [],
+          max_iterations: 1,
+        });
+        return new Promise(() => {});
+      },
+      cancelReflect: async () => {
+        throw refusal({ message: "It cannot be stopped now." });
+      },
+    });
+    await user.type(
+      await screen.findByRole("textbox", { name: "Question" }),
+      "Where is it?{Enter}",
+    );
+    await user.click(await screen.findByRole("button", { name: /^Stop/ }));
+    expect(await screen.findByText("It cannot be stopped now.")).toBeVisible();
+    expect(screen.getByRole("button", { name: /^Stop/ })).not.toHaveAttribute("aria-disabled");
+  });
+
+  test("of a run of thousands of steps only those in view are in the page", async () => {
+    const { store } = memory();
+    const [run] = store.runs;
+    const call = run?.trace.tool_calls?.[0];
+    if (!run || !call) throw new Error("no run with a tool call");
+    const trace = { ...run.trace, tool_calls: Array.from({ length: 3000 }, () => call) };
+    const { user } = renderApp(`/b/workshop/reflect/${run.id}`, {
+      getReflectRun: async () => ({ ...run, trace }),
+    });
+    const tree = await screen.findByRole("treegrid", { name: "Trace" });
+    expect(within(tree).getAllByRole("row").length).toBeLessThan(80);
+    expect(Number(tree.getAttribute("aria-rowcount"))).toBeGreaterThan(3000);
+    tree.focus();
+    await user.keyboard("{End}");
+    const active = document.getElementById(tree.getAttribute("aria-activedescendant") ?? "");
+    expect(active).toHaveAttribute("aria-rowindex", tree.getAttribute("aria-rowcount") ?? "");
   });
 });
 

@@ -9,6 +9,7 @@ export const strings = {
   newQuestion: "New question",
   earlier: "Earlier questions",
   noEarlier: "Questions you ask are kept here, with their answers and how they came about.",
+  states: { running: "Running", failed: "Failed", cancelled: "Stopped" },
   question: "Question",
   placeholder: "Ask this bank something",
   ask: "Ask",

@@ -19,6 +19,8 @@ export interface Asking {
   /** The last answer that was asked for here. */
   answered: ReflectRunView | undefined;
   report: Report | null;
+  /** Why it could not be stopped. */
+  stopReport: Report | null;
   ask: (input: ReflectInput) => void;
   stop: () => void;
   forget: () => void;
@@ -47,7 +49,7 @@ export function useAsk(bank: BankId, onRun: (run: RunId) => void): Asking {
   const text = heard.map(({ event }) => (event.type === "answer_delta" ? event.text : "")).join("");
   useSpoken(busy ? text : "");
 
-  const halt = (id: RunId) => cancel.mutate([id]);
+  const halt = (id: RunId) => cancel.mutate([id], { onError: () => setStopping(false) });
   const ask = (input: ReflectInput) => {
     newest.current += 1;
     const own = newest.current;
@@ -57,6 +59,7 @@ export function useAsk(bank: BankId, onRun: (run: RunId) => void): Asking {
     setHeard([]);
     setSeconds(0);
     setStopping(false);
+    cancel.reset();
     const channel = platform.channel((event) => {
       if (own !== newest.current) return;
       if (event.type === "run_started") {
@@ -82,6 +85,7 @@ export function useAsk(bank: BankId, onRun: (run: RunId) => void): Asking {
     stopping,
     answered: call.data,
     report: call.error,
+    stopReport: cancel.error,
     ask,
     stop: () => {
       wanted.current = true;

@@ -14,6 +14,8 @@ export const columns =
 /** One step: its name with what it brought, and when it ran. */
 export function Row({
   id,
+  place,
+  top,
   span,
   total,
   active,
@@ -22,6 +24,10 @@ export function Row({
   onChoose,
 }: {
   id: string;
+  /** Which step it is, from 0. */
+  place: number;
+  /** Where it lies below the ruler, in pixels. */
+  top: number;
   span: Span;
   total: number;
   active: boolean;
@@ -43,11 +49,13 @@ export function Row({
     <div
       id={id}
       role="row"
+      aria-rowindex={place + 2}
       aria-level={span.parent === null ? 1 : 2}
       aria-expanded={folded === null ? undefined : !folded}
       aria-selected={active}
       onClick={onChoose}
-      className={cn(columns, active ? "bg-selected" : "hover:bg-hover")}
+      className={cn(columns, "absolute inset-x-0 top-0", active ? "bg-selected" : "hover:bg-hover")}
+      style={{ transform: `translateY(${top}px)` }}
     >
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}

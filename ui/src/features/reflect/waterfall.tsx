@@ -1,8 +1,10 @@
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { X } from "lucide-react";
-import { type KeyboardEvent, useId, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
 import { IconButton } from "~/components/button";
 import { cn } from "~/lib/cn";
 import { duration } from "~/lib/format";
+import { withIndex } from "~/lib/range";
 import { SpanDetail } from "./span-detail";
 import { rulerStep, type Span } from "./spans";
 import { strings } from "./strings";
@@ -10,7 +12,10 @@ import { columns, Row } from "./waterfall-row";
 
 const words = strings.trace;
 
-/** The steps of a run over time. The table tells everything; the bars are drawn beside it. */
+/** Height of a step and of the ruler, in rem. */
+const ROW = 1.5;
+
+/** The steps of a run over time; only those in view are in the page. The table tells everything; the bars are drawn beside it. */
 export function Waterfall({ spans, elapsed }: { spans: readonly Span[]; elapsed: number | null }) {
   const id = useId();
   const table = useRef<HTMLDivElement>(null);
@@ -18,10 +23,30 @@ export function Waterfall({ spans, elapsed }: { spans: readonly Span[]; elapsed:
   const [active, setActive] = useState<string | null>(null);
   const [open, setOpen] = useState(false);
   const shown = spans.filter(({ parent }) => parent === null || !folded.has(parent));
-  const total = Math.max(elapsed ?? 0, ...spans.map(({ start, took }) => start + (took ?? 0)), 1);
+  const parents = useMemo(() => new Set(spans.map(({ parent }) => parent)), [spans]);
+  const total = spans.reduce(
+    (end, { start, took }) => Math.max(end, start + (took ?? 0)),
+    Math.max(elapsed ?? 0, 1),
+  );
   const at = shown.findIndex((span) => span.id === active);
   const chosen = shown[at];
-  const hasChildren = (span: Span) => spans.some(({ parent }) => parent === span.id);
+  const hasChildren = (span: Span) => parents.has(span.id);
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+  const virtual = useVirtualizer({
+    count: shown.length,
+    getScrollElement: () => table.current,
+    // The ruler stays in view and must cover no step.
+    scrollPaddingStart: ROW * rem,
+    scrollMargin: ROW * rem,
+    estimateSize: () => ROW * rem,
+    getItemKey: (index) => shown[index]?.id ?? index,
+    overscan: 8,
+    // The active step stays in the page, so that it can be told to readers.
+    rangeExtractor: (range) => withIndex(defaultRangeExtractor(range), at),
+  });
+  useEffect(() => {
+    if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
+  }, [at, virtual]);
   const fold = (span: Span, shut: boolean) =>
     setFolded((before) => {
       const next = new Set(before);
@@ -41,9 +66,7 @@ export function Waterfall({ spans, elapsed }: { spans: readonly Span[]; elapsed:
     };
     const target = moves[event.key];
     if (target !== undefined) {
-      const next = shown[Math.max(0, Math.min(last, target))];
-      setActive(next?.id ?? null);
-      if (next) document.getElementById(`${id}-${next.id}`)?.scrollIntoView({ block: "nearest" });
+      setActive(shown[Math.max(0, Math.min(last, target))]?.id ?? null);
     } else if (event.key === "ArrowLeft" && chosen) {
       if (hasChildren(chosen) && !folded.has(chosen.id)) fold(chosen, true);
       else if (chosen.parent) setActive(chosen.parent);
@@ -61,6 +84,7 @@ export function Waterfall({ spans, elapsed }: { spans: readonly Span[]; elapsed:
         ref={table}
         role="treegrid"
         aria-label={words.title}
+        aria-rowcount={shown.length + 1}
         aria-activedescendant={chosen ? `${id}-${chosen.id}` : undefined}
         tabIndex={0}
         data-focus-inside
@@ -68,21 +92,29 @@ export function Waterfall({ spans, elapsed }: { spans: readonly Span[]; elapsed:
         className="scroll-quiet min-h-0 min-w-0 flex-1"
       >
         <Ruler total={total} />
-        {shown.map((span) => (
-          <Row
-            key={span.id}
-            id={`${id}-${span.id}`}
-            span={span}
-            total={total}
-            active={span.id === active}
-            folded={hasChildren(span) ? folded.has(span.id) : null}
-            onFold={(shut) => fold(span, shut)}
-            onChoose={() => {
-              setActive(span.id);
-              setOpen(true);
-            }}
-          />
-        ))}
+        <div role="presentation" className="relative" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start, key }) => {
+            const span = shown[index];
+            if (!span) return null;
+            return (
+              <Row
+                key={key}
+                id={`${id}-${span.id}`}
+                place={index}
+                top={start - virtual.options.scrollMargin}
+                span={span}
+                total={total}
+                active={span.id === active}
+                folded={hasChildren(span) ? folded.has(span.id) : null}
+                onFold={(shut) => fold(span, shut)}
+                onChoose={() => {
+                  setActive(span.id);
+                  setOpen(true);
+                }}
+              />
+            );
+          })}
+        </div>
       </div>
       {open && chosen && (
         <aside
@@ -115,7 +147,11 @@ function Ruler({ total }: { total: number }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: as above
     // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
-    <div role="row" className={cn(columns, "type-label sticky top-0 z-1 bg-ground text-faint")}>
+    <div
+      role="row"
+      aria-rowindex={1}
+      className={cn(columns, "type-label sticky top-0 z-1 bg-ground text-faint")}
+    >
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
       <div role="columnheader" className="flex h-6 items-center border-line border-r px-4">
