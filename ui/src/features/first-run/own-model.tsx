@@ -39,7 +39,7 @@ export function OwnModel({ bank }: { bank: BankId | null }) {
         },
       },
     );
-  const report = save.error ?? choose.error;
+  const report = found.error ?? save.error ?? choose.error ?? check.error;
   if (later)
     return (
       <FirstCard title={words.title}>

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Badge } from "~/components/badge";
 import { Button } from "~/components/button";
 import { ReportCard } from "~/components/report";
+import { Shown } from "~/components/shown";
 import { say } from "~/components/toast";
 import { copyText } from "~/lib/copy";
 import { plural, size } from "~/lib/format";
@@ -18,7 +19,8 @@ const words = strings.data;
 export function DataPage({ bank: current }: { bank: BankId }) {
   const folder = useRead("dataFolder", []);
   const status = useRead("appStatus", []).data;
-  const banks = useRead("listBanks", []).data ?? [];
+  const listed = useRead("listBanks", []);
+  const banks = listed.data ?? [];
   const restore = useWrite("restoreSample");
   const [removing, setRemoving] = useState<BankRow | null>(null);
   const bringBack = () => restore.mutate([], { onSuccess: () => say(words.restored) });
@@ -41,31 +43,36 @@ export function DataPage({ bank: current }: { bank: BankId }) {
         </Card>
       )}
       <Card title={words.banks}>
-        {banks.map((bank) => (
-          <Row
-            key={bank.id}
-            title={
-              <span className="flex flex-wrap items-center gap-x-2">
-                {bank.name}
-                {bank.id === current && <Badge kind="accent">{words.open}</Badge>}
-                {bank.id === status?.sample_bank && <Badge>{words.sample}</Badge>}
-              </span>
-            }
-            about={words.banksOf(
-              plural(bank.facts, "fact"),
-              plural(bank.models, "model"),
-              plural(bank.documents, "document"),
-            )}
-          >
-            <Button
-              size="small"
-              aria-label={words.removeOf(bank.name)}
-              onClick={() => setRemoving(bank)}
+        {listed.error && (
+          <ReportCard className="m-3" report={listed.error} onRetry={() => void listed.refetch()} />
+        )}
+        <Shown items={banks} className="m-2">
+          {(bank) => (
+            <Row
+              key={bank.id}
+              title={
+                <span className="flex flex-wrap items-center gap-x-2">
+                  {bank.name}
+                  {bank.id === current && <Badge kind="accent">{words.open}</Badge>}
+                  {bank.id === status?.sample_bank && <Badge>{words.sample}</Badge>}
+                </span>
+              }
+              about={words.banksOf(
+                plural(bank.facts, "fact"),
+                plural(bank.models, "model"),
+                plural(bank.documents, "document"),
+              )}
             >
-              {words.remove}
-            </Button>
-          </Row>
-        ))}
+              <Button
+                size="small"
+                aria-label={words.removeOf(bank.name)}
+                onClick={() => setRemoving(bank)}
+              >
+                {words.remove}
+              </Button>
+            </Row>
+          )}
+        </Shown>
         {status?.sample_bank === null && (
           <Row
             title={<span className="text-muted">{words.noSample}</span>}

@@ -3,8 +3,9 @@ import { useForm, useWatch } from "react-hook-form";
 import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
 import { FormDialog } from "~/components/dialog";
+import { useDiscard } from "~/components/discard";
 import { RadioField, SelectField, TextField } from "~/components/field";
-import { ReportCard } from "~/components/report";
+import { FormReport } from "~/components/form-report";
 import type {
   EndpointId,
   EndpointView,
@@ -17,6 +18,9 @@ import { fieldMessage } from "~/platform/errors";
 import { strings } from "./strings";
 
 const words = strings.form;
+
+/** Fields that show their own fault. */
+const placed = ["name", "protocol", "base_url", "llm", "key"];
 
 export interface Draft {
   id: EndpointId | null;
@@ -63,15 +67,16 @@ interface Values {
 export function EndpointDialog({
   draft,
   keychain,
+  onSaved,
   onClose,
 }: {
   draft: Draft;
   keychain: boolean;
+  /** Told what was saved, before the dialog goes. */
+  onSaved: (endpoint: EndpointView) => void;
   onClose: () => void;
 }) {
   const save = useWrite("saveEndpoint");
-  const choose = useWrite("chooseEndpoint");
-  const check = useWrite("checkEndpoint");
   const announce = useAnnounce();
   const form = useId();
   const listed = useRead("listLlms", draft.id ? [draft.id] : null).data;
@@ -85,6 +90,7 @@ export function EndpointDialog({
       fallback: "session",
     },
   });
+  const { leave, question } = useDiscard(formState.isDirty, onClose);
   const protocol = useWatch({ control, name: "protocol" });
   const fallback = useWatch({ control, name: "fallback" });
   const key = useWatch({ control, name: "key" });
@@ -106,9 +112,7 @@ export function EndpointDialog({
     save.mutate([input], {
       onSuccess: (saved) => {
         announce(words.saved);
-        // The first one is meant to be used; a later one is chosen by hand.
-        if (draft.id === null) choose.mutate([saved.id]);
-        if (saved.llm !== null) check.mutate([saved.id]);
+        onSaved(saved);
         onClose();
       },
     });
@@ -117,11 +121,11 @@ export function EndpointDialog({
   return (
     <FormDialog
       open
-      onOpenChange={(open) => !open && onClose()}
+      onOpenChange={(open) => !open && leave()}
       title={draft.id ? words.editTitle : words.addTitle}
       foot={
         <>
-          <Button onClick={onClose}>{words.cancel}</Button>
+          <Button onClick={leave}>{words.cancel}</Button>
           <Button kind="primary" type="submit" form={form} disabled={save.isPending}>
             {words.saveCheck}
           </Button>
@@ -129,7 +133,7 @@ export function EndpointDialog({
       }
     >
       <form id={form} onSubmit={submit} noValidate autoComplete="off" className="grid gap-3">
-        {report && report.fields.length === 0 && <ReportCard report={report} />}
+        <FormReport report={report} placed={placed} />
         <div className="grid grid-cols-2 gap-3">
           <TextField
             label={words.name}
@@ -138,6 +142,7 @@ export function EndpointDialog({
           />
           <SelectField
             label={words.protocol}
+            fault={fieldMessage(report, "protocol")}
             options={Object.entries(words.protocols).map(([value, label]) => ({ value, label }))}
             {...register("protocol")}
           />
@@ -194,6 +199,7 @@ export function EndpointDialog({
           </div>
         )}
       </form>
+      {question}
     </FormDialog>
   );
 }

@@ -3,6 +3,7 @@ import { Button, IconButton } from "~/components/button";
 import { Checkbox } from "~/components/field";
 import { ReportCard } from "~/components/report";
 import { Segmented } from "~/components/segmented";
+import { SkeletonRows } from "~/components/skeleton";
 import type { Look, Theme } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
 import { Card, Row } from "./card";
@@ -13,9 +14,11 @@ const themes: Theme[] = ["system", "light", "dark"];
 
 /** Theme, text size, and whether single letters are keys. */
 export function LookPage() {
-  const look = useRead("look", []).data;
+  const read = useRead("look", []);
+  const look = read.data;
   const save = useWrite("setLook");
-  if (!look) return null;
+  if (read.error) return <ReportCard report={read.error} onRetry={() => void read.refetch()} />;
+  if (!look) return <SkeletonRows rows={2} />;
   const set = (part: Partial<Look>) => save.mutate([{ ...look, ...part }]);
   const zoom = look.text_zoom ?? 100;
   const resize = (to: number) => set({ text_zoom: Math.min(300, Math.max(50, to)) });

@@ -20,12 +20,15 @@ export function ModelsPage() {
   const settings = useRead("llmSettings", []);
   const status = useRead("appStatus", []).data;
   const extractive = useWrite("setExtractive");
+  const choose = useWrite("chooseEndpoint");
+  const check = useWrite("checkEndpoint");
   const [draft, setDraft] = useState<Draft | null>(null);
   const [removing, setRemoving] = useState<EndpointView | null>(null);
   if (settings.error)
     return <ReportCard report={settings.error} onRetry={() => void settings.refetch()} />;
   if (!settings.data) return <SkeletonRows rows={4} />;
   const { endpoints, keychain } = settings.data;
+  const fault = choose.error ?? check.error;
   const answering = status?.answering;
   const addFound = (server: FoundServer) =>
     setDraft({
@@ -58,6 +61,7 @@ export function ModelsPage() {
             />
           ))}
         </Card>
+        {fault && <ReportCard className="mt-2" report={fault} />}
         <Button icon={Plus} className="mt-2" onClick={() => setDraft(emptyDraft)}>
           {words.add}
         </Button>
@@ -74,7 +78,18 @@ export function ModelsPage() {
         </div>
         {extractive.error && <Row title={<ReportCard report={extractive.error} />} />}
       </Card>
-      {draft && <EndpointDialog draft={draft} keychain={keychain} onClose={() => setDraft(null)} />}
+      {draft && (
+        <EndpointDialog
+          draft={draft}
+          keychain={keychain}
+          onSaved={(saved) => {
+            // The first one is meant to be used; a later one is chosen by hand.
+            if (draft.id === null) choose.mutate([saved.id]);
+            if (saved.llm !== null) check.mutate([saved.id]);
+          }}
+          onClose={() => setDraft(null)}
+        />
+      )}
       {removing && <RemoveDialog endpoint={removing} onClose={() => setRemoving(null)} />}
     </>
   );

@@ -197,6 +197,38 @@ describe("the other pages", () => {
     await noViolations();
   });
 
+  test("a half-written endpoint is thrown away only when a person says so", async () => {
+    const { user } = renderApp(at("models"));
+    await user.click(await screen.findByRole("button", { name: "Add an endpoint" }));
+    await user.type(await screen.findByRole("textbox", { name: "Name" }), "Far");
+    await user.keyboard("{Escape}");
+    await user.click(await screen.findByRole("button", { name: "Go on writing" }));
+    expect(await screen.findByRole("textbox", { name: "Name" })).toHaveValue("Far");
+    await user.keyboard("{Escape}");
+    await user.click(await screen.findByRole("button", { name: "Throw it away" }));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  });
+
+  test("an endpoint that is saved and cannot be used or checked says why", async () => {
+    const { user } = renderApp(at("models"), {
+      checkEndpoint: async () => {
+        throw refusal({ message: "The check could not begin." });
+      },
+    });
+    await user.click(await screen.findByRole("button", { name: "Add" }));
+    await user.click(await screen.findByRole("button", { name: "Save and check" }));
+    expect(await screen.findByText("The check could not begin.")).toBeVisible();
+  });
+
+  test("what cannot be read on a page says so in its place", async () => {
+    renderApp(at("data"), {
+      listBanks: async () => {
+        throw refusal({ message: "The banks cannot be read." });
+      },
+    });
+    expect(await screen.findByText("The banks cannot be read.")).toBeVisible();
+  });
+
   test("g s leads here", async () => {
     const { user, history } = renderApp("/b/workshop/models");
     await screen.findByRole("grid");
