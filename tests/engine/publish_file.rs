@@ -216,6 +216,72 @@ async fn a_rejected_outside_text_gives_way_to_what_is_published() {
     assert_eq!(desk.waiting().await.row.number, 2);
 }
 
+/// A decision holds for the text as it stood then. Whoever writes the same words again later says
+/// them anew, and they wait for a decision of their own.
+#[tokio::test]
+async fn a_text_that_was_decided_on_before_is_not_written_over_when_it_comes_back() {
+    let desk = Desk::new().await;
+    desk.publish(false).await;
+    let outside = PAGE.replace("old", "red");
+    fs::write(desk.path(), &outside).expect("an outside edit");
+    desk.check().await;
+    desk.reject(&desk.waiting().await).await;
+    assert_eq!(desk.text(), PAGE);
+    desk.f.clock.advance_ms(60_000);
+    fs::write(desk.path(), &outside).expect("the same edit");
+    assert_eq!(desk.check().await, 1);
+    assert_eq!(desk.check().await, 0, "it stands as it stood");
+    desk.edit(&PAGE.replace("the yard", "the garden")).await;
+    assert_eq!(desk.text(), outside, "nobody has decided on it");
+    assert_eq!(desk.file().await.state, PublishState::ChangedOutside);
+    let view = desk.waiting().await;
+    // Another text in between, while the file stands as changed: the first one is new again.
+    fs::write(desk.path(), PAGE.replace("old", "blue")).expect("another edit");
+    desk.check().await;
+    assert_ne!(desk.waiting().await.row.id, view.row.id);
+    fs::write(desk.path(), &outside).expect("the first edit");
+    desk.edit(&PAGE.replace("the yard", "the cellar")).await;
+    assert_eq!(desk.text(), outside);
+}
+
+#[tokio::test]
+async fn a_decision_that_a_kill_kept_from_the_file_is_made_good() {
+    let desk = Desk::new().await;
+    desk.publish(false).await;
+    let outside = PAGE.replace("old", "red");
+    fs::write(desk.path(), &outside).expect("an outside edit");
+    desk.check().await;
+    let view = desk.waiting().await;
+    desk.f.engine.store().set_commit_hook(|point| match point.label {
+        "note_published_file" => Err(store::Error::Closed),
+        _ => Ok(()),
+    });
+    desk.reject(&view).await;
+    // The file was settled, but that was not noted; as if it had not been written either.
+    fs::write(desk.path(), &outside).expect("as it stood");
+    desk.f.engine.store().set_commit_hook(|_| Ok(()));
+    desk.check().await;
+    assert_eq!((desk.text().as_str(), desk.file().await.state), (PAGE, PublishState::Ok));
+    // A cleared document writes no file: what was decided on stays there and is not asked about again.
+    fs::write(desk.path(), PAGE.replace("old", "blue")).expect("an outside edit");
+    desk.f.clock.advance_ms(60_000);
+    desk.check().await;
+    let view = desk.waiting().await;
+    desk.f.engine.store().set_commit_hook(|point| match point.label {
+        "note_published_file" => Err(store::Error::Closed),
+        _ => Ok(()),
+    });
+    desk.reject(&view).await;
+    fs::write(desk.path(), PAGE.replace("old", "blue")).expect("as it stood");
+    models::clear(&desk.f.engine, &desk.f.bank, &id(), 1).await.expect("cleared");
+    desk.f.engine.store().set_commit_hook(|_| Ok(()));
+    assert_eq!(desk.check().await, 1);
+    assert_eq!(desk.file().await.state, PublishState::Ok);
+    assert_eq!(desk.check().await, 0);
+    let inbox = proposals::inbox(&desk.f.engine, &desk.f.bank).await.expect("an inbox");
+    assert!(inbox.is_empty(), "it was decided on");
+}
+
 #[tokio::test]
 async fn a_file_that_was_there_first_is_offered_and_kept() {
     let desk = Desk::new().await;

@@ -314,13 +314,20 @@ impl Job {
         if self.target.front_matter { split_front_matter(text).1 } else { text }
     }
 
+    /// Whether the text in the file is one that a person decided on, where the file does not show it.
+    fn is_settled(&self, hash: &[u8]) -> bool {
+        let target = &self.target;
+        target.state != State::Ok && self.offered.is_settled(hash, target.updated_at)
+    }
+
     fn plan(&self, found: &Found, wanted: Option<&[u8]>, asked: bool) -> FileStep {
         let hash = found.hash();
         let text = found.text().map(|text| self.body(text));
-        let settled = self.target.state != State::Ok;
-        let settled = hash.as_deref().filter(|hash| settled && self.offered.is_settled(hash));
+        let settled = hash.as_deref().filter(|hash| self.is_settled(hash));
         let wanted_hash = wanted.map(file::hash);
         let number = self.version.as_ref().map(|version| version.head.version);
+        // What was decided on gives way to the decision, also when the program did not live to write.
+        let asked = asked || settled.is_some();
         plan_file(&FileSeen {
             found: hash.as_deref(),
             last: self.target.last_hash.as_deref(),
@@ -371,16 +378,21 @@ struct Looked {
 fn look(job: &Job, asked: bool) -> Looked {
     let path = job.path();
     let only = |target| Looked { target, outside: None, is_ours: false };
-    let failed = |error: &std::io::Error| {
+    let failed = |target, error: &std::io::Error| {
         let error = Some(error.to_string());
-        only(PublishTarget { state: State::Failed, error, ..job.target.clone() })
+        only(PublishTarget { state: State::Failed, error, ..target })
     };
     let found = match file::read(&path) {
         Ok(found) => found,
-        Err(error) => return failed(&error),
+        Err(error) => return failed(job.target.clone(), &error),
     };
     let wanted = job.wanted(&found);
-    let fine = PublishTarget { state: State::Ok, error: None, ..job.target.clone() };
+    let mut known = job.target.clone();
+    if let Some(hash) = found.hash().filter(|hash| job.is_settled(hash)) {
+        // From here on the file tells that it was decided on, whatever comes of writing it.
+        known.last_hash = Some(hash);
+    }
+    let fine = PublishTarget { state: State::Ok, error: None, ..known.clone() };
     let holds = |bytes: &[u8]| {
         let last_version = job.version.as_ref().map(|version| version.head.version);
         let last_hash = Some(file::hash(bytes));
@@ -390,7 +402,7 @@ fn look(job: &Job, asked: bool) -> Looked {
     match (job.plan(&found, wanted.as_deref(), asked), &wanted) {
         (FileStep::Write, Some(bytes)) => match file::write(&path, bytes) {
             Ok(()) => holds(bytes),
-            Err(error) => failed(&error),
+            Err(error) => failed(known, &error),
         },
         (FileStep::Record, Some(bytes)) => holds(bytes),
         (FileStep::Write | FileStep::Record | FileStep::Leave, _) => {

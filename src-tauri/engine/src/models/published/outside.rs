@@ -45,8 +45,8 @@ fn hex(hash: &[u8]) -> String {
 pub(super) struct Offered {
     /// The proposal that waits, whatever it came from, and the hash if it came from the file.
     pub(super) waiting: Option<(ProposalHead, Option<String>)>,
-    /// Hash of the outside text that was approved or rejected last.
-    settled: Option<String>,
+    /// Hash of the outside text that was offered last, and when it was approved or rejected.
+    settled: Option<(String, Instant)>,
 }
 
 impl Offered {
@@ -55,23 +55,25 @@ impl Offered {
             let hash = hash_of(&row).filter(|_| row.head.origin == ProposalOrigin::File);
             (row.head, hash)
         });
-        let decided = |head: &&ProposalHead| {
+        let decided = |head: &ProposalHead| {
             use ProposalState as S;
-            head.origin == ProposalOrigin::File
-                && matches!(head.state, S::Approved | S::PartiallyApproved | S::Rejected)
+            let is_decided = matches!(head.state, S::Approved | S::PartiallyApproved | S::Rejected);
+            head.resolved_at.filter(|_| is_decided)
         };
-        let all = proposals::of_model(tx, model)?;
-        let last = all.iter().filter(decided).max_by_key(|head| (head.resolved_at, head.number));
-        let settled = match last {
-            Some(head) => hash_of(&proposals::get(tx, bank, &head.id)?),
+        let mut all = proposals::of_model(tx, model)?;
+        all.retain(|head| head.origin == ProposalOrigin::File);
+        let last = all.iter().max_by_key(|head| head.number);
+        let settled = match last.and_then(|head| Some((head, decided(head)?))) {
+            Some((head, at)) => hash_of(&proposals::get(tx, bank, &head.id)?).zip(Some(at)),
             None => None,
         };
         Ok(Self { waiting, settled })
     }
 
-    /// Whether a text was decided on.
-    pub(super) fn is_settled(&self, hash: &[u8]) -> bool {
-        self.settled.as_ref() == Some(&hex(hash))
+    /// Whether a text was decided on while the file stood as it does since a moment. The same text
+    /// that comes back later, or after another one was offered, is somebody's word again.
+    pub(super) fn is_settled(&self, hash: &[u8], since: Instant) -> bool {
+        self.settled.as_ref().is_some_and(|(of, at)| *of == hex(hash) && *at >= since)
     }
 
     /// The proposal that offers a text of the file and waits.
