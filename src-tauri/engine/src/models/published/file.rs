@@ -63,11 +63,7 @@ pub(super) fn read(path: &Path) -> io::Result<Found> {
 /// Writes a file beside its place and renames it there. A link is followed, so that it stays one, and
 /// the rights of a file that was there are kept. On a failure nothing is left beside it.
 pub(in crate::models) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let place = match fs::canonicalize(path) {
-        Ok(place) => place,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
-        Err(error) => return Err(error),
-    };
+    let place = place(path)?;
     let beside = beside(&place)?;
     let done = write_beside(&place, &beside, bytes);
     if done.is_err() {
@@ -75,6 +71,33 @@ pub(in crate::models) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&beside);
     }
     done
+}
+
+/// Most links followed one after the other; systems give up at the same number or sooner.
+const MOST_LINKS: usize = 40;
+
+/// Where a path leads with its links followed, whether or not a file is there yet. The folder must be.
+pub(super) fn place(path: &Path) -> io::Result<PathBuf> {
+    let mut at = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::symlink_metadata(&at) {
+            Ok(meta) if meta.is_symlink() => {
+                let leads_to = fs::read_link(&at)?;
+                at = at.parent().map_or_else(|| leads_to.clone(), |folder| folder.join(&leads_to));
+            }
+            Ok(_) => return fs::canonicalize(at),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return not_there_yet(&at),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("its links lead in a circle"))
+}
+
+fn not_there_yet(path: &Path) -> io::Result<PathBuf> {
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => Ok(fs::canonicalize(folder)?.join(name)),
+        _ => Err(io::Error::other("the path names no file")),
+    }
 }
 
 fn beside(place: &Path) -> io::Result<PathBuf> {
@@ -123,8 +146,10 @@ pub(in crate::models) fn check(path: &str, data_folder: &Path) -> Result<PathBuf
         return Err(bad("There is no such folder; make it first."));
     };
     let place = parent.join(name);
-    let inside = fs::canonicalize(data_folder).is_ok_and(|data| parent.starts_with(data));
-    if inside {
+    let Ok(leads_to) = self::place(&place) else {
+        return Err(bad("The path is a link that leads to no folder; make it first."));
+    };
+    if fs::canonicalize(data_folder).is_ok_and(|data| leads_to.starts_with(data)) {
         return Err(bad("Choose a place outside the program's own data folder."));
     }
     if place.is_dir() {
@@ -163,6 +188,32 @@ mod tests {
         assert_eq!(fs::read(&real).expect("bytes"), b"two");
         assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
         assert_eq!(fs::metadata(&real).expect("a file").permissions().mode() & 0o777, 0o640);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_file_that_is_not_there_yet_is_followed_too() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let vault = folder.path().join("vault");
+        fs::create_dir(&vault).expect("a folder");
+        let (real, link) = (vault.join("real.md"), folder.path().join("link.md"));
+        std::os::unix::fs::symlink("vault/real.md", &link).expect("a link");
+        write(&link, b"one").expect("a file");
+        assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
+        assert_eq!(fs::read(&real).expect("bytes"), b"one");
+        let lost = folder.path().join("lost.md");
+        std::os::unix::fs::symlink("none/real.md", &lost).expect("a link");
+        assert!(write(&lost, b"one").is_err());
+        assert!(fs::symlink_metadata(&lost).expect("a link").is_symlink());
+        let circle = folder.path().join("circle.md");
+        std::os::unix::fs::symlink("circle.md", &circle).expect("a link");
+        assert!(write(&circle, b"one").is_err());
+        let data = folder.path().join("data");
+        fs::create_dir(&data).expect("a folder");
+        let inside = folder.path().join("inside.md");
+        std::os::unix::fs::symlink("data/x.md", &inside).expect("a link");
+        assert!(check(inside.to_str().unwrap_or_default(), &data).is_err());
+        assert!(check(link.to_str().unwrap_or_default(), &data).is_ok());
     }
 
     #[test]
