@@ -3,7 +3,7 @@
 //! bank come back to the same names, and walking the indexes for each of them is the larger part of
 //! a search. A list is read when it is first asked for. Knows nothing of scopes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
@@ -121,6 +121,7 @@ impl Ties {
     pub(crate) fn moved_on(&self, tx: &ReadTx<'_>, changed: &[MemoryKey]) -> Result<Self> {
         let moved = self.clone();
         let mut lists = moved.lock();
+        let written: HashSet<MemoryKey> = changed.iter().copied().collect();
         for key in changed {
             lists.mentioned.remove(key);
             lists.folded.remove(key);
@@ -138,10 +139,10 @@ impl Ties {
         }
         for (entity, list) in &mut lists.mentioning {
             let new = now.remove(entity).unwrap_or_default();
-            if new.is_empty() && !changed.iter().any(|key| has(list, *key)) {
+            if new.is_empty() && !list.iter().any(|key| written.contains(key)) {
                 continue;
             }
-            let stay = list.iter().filter(|key| !changed.contains(key));
+            let stay = list.iter().filter(|key| !written.contains(key));
             let mut fresh: Vec<MemoryKey> = stay.copied().chain(new).collect();
             fresh.sort_unstable_by(|a, b| b.cmp(a));
             *list = fresh.into();
@@ -153,7 +154,7 @@ impl Ties {
             |r| r.get(0),
         )?;
         // The sources that an observation had before are unknown, but they hold its key.
-        lists.folded.retain(|_, list| !list.iter().any(|key| changed.contains(key)));
+        lists.folded.retain(|_, list| !list.iter().any(|key| written.contains(key)));
         for source in sources {
             lists.folded.remove(&source);
         }
@@ -169,8 +170,4 @@ impl Lists {
             *self = Self { held: more, ..Self::default() };
         }
     }
-}
-
-fn has(list: &[MemoryKey], key: MemoryKey) -> bool {
-    list.binary_search_by(|known| key.cmp(known)).is_ok()
 }
