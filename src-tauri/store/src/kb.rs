@@ -224,13 +224,18 @@ pub fn touch(tx: &WriteTx<'_>, bank: BankKey, node: &Node, now: Instant) -> Resu
     changed(tx, bank)
 }
 
-/// The models of a node and of everything in it.
+/// The models of a node and of everything in it. Ends in a stored cycle too.
 pub fn models_within(tx: &ReadTx<'_>, bank: BankKey, node: NodeKey) -> Result<Vec<ModelId>> {
-    let all = list(tx, bank)?;
-    let tree: Vec<_> = all.iter().map(|node| (node.key, node.parent)).collect();
-    let inside = all.iter().filter(|other| is_within(&tree, other.key, node));
-    let keys = inside.filter_map(|node| node.model);
-    keys.map(|key| Ok(models::by_key(tx, key)?.head.id)).collect()
+    tx.list(
+        "WITH RECURSIVE inside (id) AS (
+             SELECT id FROM kb_node WHERE id = ?2 AND bank_id = ?1
+             UNION SELECT n.id FROM inside CROSS JOIN kb_node n ON n.parent_id = inside.id)
+         SELECT m.uid FROM inside CROSS JOIN kb_node n ON n.id = inside.id
+         CROSS JOIN mental_model m ON m.id = n.model_id
+         ORDER BY n.id",
+        (bank, node),
+        |r| r.get(0).map(ModelId),
+    )
 }
 
 /// Removes a node with everything in it and the models of its pages.

@@ -1,6 +1,6 @@
 //! The tree of pages, and lists of versions that read no texts.
 
-use domain::NodeId;
+use domain::{ModelId, NodeId};
 use serde_json::json;
 
 use super::models::new_model;
@@ -34,6 +34,40 @@ async fn a_tree_stays_a_tree_and_goes_with_its_models() {
             kb::delete(tx, bank, &"a".into())?;
             assert!(kb::list(tx, bank)?.is_empty());
             assert!(models::find(tx, bank, &"doc".into())?.is_none());
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
+
+/// Walking up from every node to the root made this grow with the square of the tree.
+#[tokio::test]
+async fn what_lies_in_a_folder_is_found_from_there_on_down() {
+    let (_folder, store, bank) = bank().await;
+    store
+        .write("tree", move |tx| {
+            let mut folder = kb::insert(tx, bank, &node("top", NodeKind::Folder, None), t(1))?;
+            let top = folder;
+            let outer = models::insert(tx, bank, &new_model("outer"), t(1))?;
+            let page = NewNode { model: Some(outer), ..node("o", NodeKind::Page, None) };
+            kb::insert(tx, bank, &page, t(1))?;
+            for depth in 0..40 {
+                let new = node(&format!("f{depth}"), NodeKind::Folder, Some(folder));
+                folder = kb::insert(tx, bank, &new, t(1))?;
+                let model = models::insert(tx, bank, &new_model(&format!("m{depth}")), t(1))?;
+                let page = node(&format!("p{depth}"), NodeKind::Page, Some(folder));
+                kb::insert(tx, bank, &NewNode { model: Some(model), ..page }, t(1))?;
+            }
+            let all: Vec<ModelId> = (0..40).map(|n| ModelId(format!("m{n}"))).collect();
+            assert_eq!(kb::models_within(tx, bank, top)?, all);
+            let page = kb::get(tx, bank, &"o".into())?;
+            assert_eq!(kb::models_within(tx, bank, page.key)?, ["outer".into()]);
+            // A stored circle ends all the same.
+            tx.run("UPDATE kb_node SET parent_id = ?2 WHERE id = ?1", (top, folder))?;
+            assert_eq!(kb::models_within(tx, bank, top)?, all);
+            kb::delete(tx, bank, &"top".into())?;
+            assert_eq!(kb::list(tx, bank)?.len(), 1);
+            assert!(models::find(tx, bank, &"outer".into())?.is_some());
             Ok(())
         })
         .await
