@@ -1750,7 +1750,10 @@ export type NodePatch = {
 export type NodePlace = {
 	/**  The folder; none for the root. */
 	parent_id: NodeId | null,
-	/**  Its place there, counted from 0; the last when absent. */
+	/**
+	 *  Its place there, counted from 0. When absent it keeps its place in its folder, and becomes the
+	 *  last in another.
+	 */
 	position?: number | null,
 };
 

@@ -126,7 +126,8 @@ pub struct CreatedPage {
 pub struct NodePlace {
     /// The folder; none for the root.
     pub parent_id: Option<NodeId>,
-    /// Its place there, counted from 0; the last when absent.
+    /// Its place there, counted from 0. When absent it keeps its place in its folder, and becomes the
+    /// last in another.
     #[serde(default)]
     pub position: Option<u32>,
 }

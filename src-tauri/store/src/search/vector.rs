@@ -1,6 +1,6 @@
-//! Finding memories by meaning, and exact likeness of given ones. Vectors live once, in their
-//! embedder's vec0 table; a copy in memory answers where there is one. Making vectors is not known
-//! here.
+//! Finding memories by meaning, and how like given ones are. The file holds each vector once, in its
+//! embedder's vec0 table; where a copy of a bank is held in memory, that answers. Making vectors is
+//! not known here.
 
 use std::collections::HashMap;
 
@@ -77,7 +77,8 @@ pub(crate) fn scan(
     Ok(best_of_each(hits, per_type))
 }
 
-/// The exact cosine of some memories with a vector. Memories without a vector are left out.
+/// The cosine of some memories with a vector, as near as the bank is held: off by 0.001 at most where
+/// the copy in memory holds bytes, exact otherwise. Memories without a vector are left out.
 ///
 /// # Errors
 /// `DimensionMismatch`.
