@@ -237,6 +237,15 @@ pub fn list(
     tx.list(&list_sql(), (model, below.map_or(i64::MAX, i64::from), limit), read_head)
 }
 
+/// SHA-256 of the texts of the versions from a number on; reads none of the texts.
+pub fn content_hashes(tx: &ReadTx<'_>, model: ModelKey, from: u32) -> Result<Vec<Vec<u8>>> {
+    tx.list(
+        "SELECT content_hash FROM model_version WHERE model_id = ?1 AND version >= ?2",
+        (model, from),
+        |r| r.get(0),
+    )
+}
+
 /// Keeps a version whatever the cap, or no longer.
 ///
 /// # Errors

@@ -174,7 +174,7 @@ pub(super) async fn save(engine: &Engine, folder: &str, files: Vec<BundleFile>) 
             let Ok(path) = crate::models::published::file::check(text, &data) else {
                 return Ok(false);
             };
-            crate::models::published::file::write(&path, file.content.as_bytes())
+            crate::models::published::file::put(&path, file.content.as_bytes())
                 .map_err(|source| Error::Io { path: path.display().to_string(), source })?;
         }
         Ok(true)

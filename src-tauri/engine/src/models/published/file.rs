@@ -60,13 +60,48 @@ pub(super) fn read(path: &Path) -> io::Result<Found> {
     fs::read(path).map(Found::Bytes)
 }
 
-/// Writes a file beside its place and renames it there. A link is followed, so that it stays one, and
-/// the rights of a file that was there are kept. On a failure nothing is left beside it.
-pub(in crate::models) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// What becomes of a file that was read.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// It stays as it is.
+    Leave,
+    /// It gets other bytes.
+    Write(Vec<u8>),
+}
+
+/// How often a file is looked at anew because others wrote it meanwhile.
+const TRIES: usize = 3;
+
+/// Reads a file and does with it what `decide` says. A file that somebody else writes between the two
+/// is read anew and decided on anew: what they wrote stays.
+pub(super) fn settle<T>(path: &Path, mut decide: impl FnMut(&Found) -> (Next, T)) -> io::Result<T> {
+    for _ in 0..TRIES {
+        let found = read(path)?;
+        match decide(&found) {
+            (Next::Leave, end) => return Ok(end),
+            (Next::Write(bytes), end) => {
+                if write(path, &bytes, &found)? {
+                    return Ok(end);
+                }
+            }
+        }
+    }
+    Err(io::Error::other("another program keeps writing the file"))
+}
+
+/// Writes a file whatever is there.
+pub(in crate::models) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    settle(path, |_| (Next::Write(bytes.to_vec()), ()))
+}
+
+/// Writes a file beside its place and renames it there, if the place holds what was found there
+/// (otherwise false, and it keeps what it holds). A link is followed, so that it stays one, and the
+/// rights of a file that was there are kept. On a failure nothing is left beside it.
+fn write(path: &Path, bytes: &[u8], over: &Found) -> io::Result<bool> {
     let place = place(path)?;
     let beside = beside(&place)?;
-    let done = write_beside(&place, &beside, bytes);
-    if done.is_err() {
+    let done = write_beside(&place, &beside, bytes, over);
+    if !matches!(done, Ok(true)) {
         // It may not have come to be.
         let _ = fs::remove_file(&beside);
     }
@@ -108,7 +143,7 @@ fn beside(place: &Path) -> io::Result<PathBuf> {
     Ok(place.with_file_name(hidden))
 }
 
-fn write_beside(place: &Path, beside: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_beside(place: &Path, beside: &Path, bytes: &[u8], over: &Found) -> io::Result<bool> {
     let mut file = File::create(beside)?;
     file.write_all(bytes)?;
     if let Ok(meta) = fs::metadata(place) {
@@ -116,13 +151,17 @@ fn write_beside(place: &Path, beside: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     file.sync_all()?;
     drop(file);
+    // As late as can be: bringing the bytes to the disk takes its time, and an editor saves meanwhile.
+    if read(place)? != *over {
+        return Ok(false);
+    }
     fs::rename(beside, place)?;
     // The rename itself shall survive a loss of power; where folders cannot be opened, it does not
     // need to be told.
     if let Some(Ok(folder)) = place.parent().map(File::open) {
         let _ = folder.sync_all();
     }
-    Ok(())
+    Ok(true)
 }
 
 /// A path as a target: absolute, in a folder that exists, outside the data folder, no folder itself.
@@ -166,13 +205,45 @@ mod tests {
     fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("notes.md");
-        write(&path, b"one").expect("a file");
-        write(&path, b"two\r\n").expect("a file");
+        put(&path, b"one").expect("a file");
+        put(&path, b"two\r\n").expect("a file");
         assert_eq!(read(&path).expect("bytes"), Found::Bytes(b"two\r\n".to_vec()));
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
         let nowhere = folder.path().join("none").join("notes.md");
-        assert!(write(&nowhere, b"x").is_err());
+        assert!(put(&nowhere, b"x").is_err());
         assert_eq!(read(&nowhere).expect("nothing"), Found::Nothing);
+    }
+
+    #[test]
+    fn what_an_editor_saves_between_look_and_rename_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("notes.md");
+        for before in [None, Some("one")] {
+            if let Some(text) = before {
+                fs::write(&path, text).expect("a file");
+            }
+            let mut seen = Vec::new();
+            let end = settle(&path, |found| {
+                seen.push(found.text().map(str::to_owned));
+                if seen.len() == 1 {
+                    fs::write(&path, "saved meanwhile").expect("a save");
+                    return (Next::Write(b"two".to_vec()), "written");
+                }
+                (Next::Leave, "left")
+            });
+            assert_eq!(end.expect("settled"), "left");
+            assert_eq!(seen, [before.map(str::to_owned), Some("saved meanwhile".to_owned())]);
+            assert_eq!(fs::read(&path).expect("bytes"), b"saved meanwhile");
+            assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+        }
+        let mut saves = 0;
+        let restless = settle(&path, |_| {
+            saves += 1;
+            fs::write(&path, format!("{saves}")).expect("a save");
+            (Next::Write(b"two".to_vec()), ())
+        });
+        assert!(restless.is_err());
+        assert_eq!(fs::read_to_string(&path).expect("bytes"), saves.to_string());
     }
 
     #[cfg(unix)]
@@ -184,7 +255,7 @@ mod tests {
         fs::write(&real, "one").expect("a file");
         fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).expect("rights");
         std::os::unix::fs::symlink(&real, &link).expect("a link");
-        write(&link, b"two").expect("a file");
+        put(&link, b"two").expect("a file");
         assert_eq!(fs::read(&real).expect("bytes"), b"two");
         assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
         assert_eq!(fs::metadata(&real).expect("a file").permissions().mode() & 0o777, 0o640);
@@ -198,16 +269,16 @@ mod tests {
         fs::create_dir(&vault).expect("a folder");
         let (real, link) = (vault.join("real.md"), folder.path().join("link.md"));
         std::os::unix::fs::symlink("vault/real.md", &link).expect("a link");
-        write(&link, b"one").expect("a file");
+        put(&link, b"one").expect("a file");
         assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
         assert_eq!(fs::read(&real).expect("bytes"), b"one");
         let lost = folder.path().join("lost.md");
         std::os::unix::fs::symlink("none/real.md", &lost).expect("a link");
-        assert!(write(&lost, b"one").is_err());
+        assert!(put(&lost, b"one").is_err());
         assert!(fs::symlink_metadata(&lost).expect("a link").is_symlink());
         let circle = folder.path().join("circle.md");
         std::os::unix::fs::symlink("circle.md", &circle).expect("a link");
-        assert!(write(&circle, b"one").is_err());
+        assert!(put(&circle, b"one").is_err());
         let data = folder.path().join("data");
         fs::create_dir(&data).expect("a folder");
         let inside = folder.path().join("inside.md");

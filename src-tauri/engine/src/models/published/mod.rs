@@ -4,26 +4,20 @@
 //! written: that is told, and tried again.
 
 pub(super) mod file;
+mod job;
 mod outside;
 
-use super::loaded::Loaded;
 use crate::handle::write_bank;
 use crate::report::fault;
 use crate::view::model::ModelDetail;
 use crate::view::published::{CheckedFile, PublishInput, PublishState, PublishedFile};
 use crate::{Engine, Error, Result};
-use domain::document::LineEnd;
-use domain::page::{FrontMatter, MODEL_TYPE, PAGE_TYPE, foreign_lines, split_front_matter};
-use domain::published::{FileSeen, FileStep, plan_file};
 use domain::{BankId, FieldFault, ModelId, OperationId, ProposalId};
-use file::Found;
-use outside::{Offered, Outside};
+use job::{Job, Looked, look};
 use serde_json::json;
-use std::path::PathBuf;
 use store::models::provenance::{self, PublishState as State, PublishTarget};
 use store::proposals::ProposalOrigin;
-use store::versions::{self, Version, VersionCause};
-use store::{BankKey, ModelKey, ReadTx};
+use store::{ModelKey, ReadTx};
 
 /// The file of a model for screens.
 pub(super) fn view(tx: &ReadTx<'_>, model: ModelKey) -> store::Result<Option<PublishedFile>> {
@@ -249,101 +243,6 @@ async fn warn(
     .await
 }
 
-/// A model with all that its file depends on.
-struct Job {
-    model: Loaded,
-    target: PublishTarget,
-    /// The published version; none before the first, or when a person cleared the document.
-    version: Option<Version>,
-    /// Texts of the versions that the file may hold without that having been noted.
-    ours: Vec<String>,
-    offered: Offered,
-    page: Option<String>,
-}
-
-impl Job {
-    fn read(tx: &ReadTx<'_>, bank: BankKey, id: &ModelId) -> store::Result<Option<Self>> {
-        let row = store::models::get(tx, bank, id)?;
-        let key = row.head.key;
-        let Some(target) = provenance::publish_target(tx, key)? else { return Ok(None) };
-        let model = Loaded::of(row);
-        let published = model.row.head.version;
-        let mut version = None;
-        let mut ours = Vec::new();
-        for head in versions::list(tx, key, None, u32::MAX)? {
-            if head.version < target.last_version.unwrap_or(0) {
-                break;
-            }
-            let row = versions::get(tx, key, head.version)?;
-            if !row.content.is_empty() {
-                ours.push(row.content.clone());
-            }
-            let cleared = head.cause == VersionCause::Clear;
-            if head.version == published && !cleared {
-                version = Some(row);
-            }
-        }
-        let offered = Offered::read(tx, bank, key)?;
-        let page = store::kb::of_model(tx, key)?.map(|node| node.id.0);
-        Ok(Some(Self { model, target, version, ours, offered, page }))
-    }
-
-    /// The file as it would be written, with the lines of its header that others wrote.
-    fn wanted(&self, found: &Found) -> Option<Vec<u8>> {
-        let version = self.version.as_ref()?;
-        if !self.target.front_matter {
-            return Some(version.content.clone().into_bytes());
-        }
-        let head = &self.model.row.head;
-        let front = FrontMatter {
-            id: self.page.as_deref().unwrap_or(head.id.as_str()),
-            title: &head.name,
-            description: &head.source_query,
-            tags: &head.tags,
-            kind: if self.page.is_some() { PAGE_TYPE } else { MODEL_TYPE },
-            timestamp: Some(version.head.created_at),
-        };
-        let header = found.text().and_then(|text| split_front_matter(text).0);
-        let foreign = header.map(foreign_lines).unwrap_or_default();
-        let header = front.render(&foreign, LineEnd::of(&version.content));
-        Some((header + &version.content).into_bytes())
-    }
-
-    /// The document in a file's text.
-    fn body<'a>(&self, text: &'a str) -> &'a str {
-        if self.target.front_matter { split_front_matter(text).1 } else { text }
-    }
-
-    /// Whether the text in the file is one that a person decided on, where the file does not show it.
-    fn is_settled(&self, hash: &[u8]) -> bool {
-        let target = &self.target;
-        target.state != State::Ok && self.offered.is_settled(hash, target.updated_at)
-    }
-
-    fn plan(&self, found: &Found, wanted: Option<&[u8]>, asked: bool) -> FileStep {
-        let hash = found.hash();
-        let text = found.text().map(|text| self.body(text));
-        let settled = hash.as_deref().filter(|hash| self.is_settled(hash));
-        let wanted_hash = wanted.map(file::hash);
-        let number = self.version.as_ref().map(|version| version.head.version);
-        // What was decided on gives way to the decision, also when the program did not live to write.
-        let asked = asked || settled.is_some();
-        plan_file(&FileSeen {
-            found: hash.as_deref(),
-            last: self.target.last_hash.as_deref(),
-            wanted: wanted_hash.as_deref().unwrap_or_default(),
-            settled,
-            ours: text.is_some_and(|text| self.ours.iter().any(|own| own == text)),
-            blank: text.is_some_and(|text| text.trim().is_empty()),
-            due: number.is_some_and(|number| asked || self.target.last_version != Some(number)),
-        })
-    }
-
-    fn path(&self) -> PathBuf {
-        PathBuf::from(&self.target.path)
-    }
-}
-
 /// Brings the file and what is known of it together; none for a model without a file. `asked` writes
 /// also a file that is not behind.
 async fn sync(
@@ -364,76 +263,11 @@ async fn sync(
     note(engine, bank, job, looked).await.map(Some)
 }
 
-/// What a look at the file came to.
-struct Looked {
-    /// How the file stands then.
-    target: PublishTarget,
-    /// Its text, if somebody else wrote it.
-    outside: Option<Outside>,
-    /// It holds a text of ours.
-    is_ours: bool,
-}
-
-/// Looks at the file and writes it if that is due.
-fn look(job: &Job, asked: bool) -> Looked {
-    let path = job.path();
-    let only = |target| Looked { target, outside: None, is_ours: false };
-    let failed = |target, error: &std::io::Error| {
-        let error = Some(error.to_string());
-        only(PublishTarget { state: State::Failed, error, ..target })
-    };
-    let found = match file::read(&path) {
-        Ok(found) => found,
-        Err(error) => return failed(job.target.clone(), &error),
-    };
-    let wanted = job.wanted(&found);
-    let mut known = job.target.clone();
-    if let Some(hash) = found.hash().filter(|hash| job.is_settled(hash)) {
-        // From here on the file tells that it was decided on, whatever comes of writing it.
-        known.last_hash = Some(hash);
-    }
-    let fine = PublishTarget { state: State::Ok, error: None, ..known.clone() };
-    let holds = |bytes: &[u8]| {
-        let last_version = job.version.as_ref().map(|version| version.head.version);
-        let last_hash = Some(file::hash(bytes));
-        let target = PublishTarget { last_hash, last_version, ..fine.clone() };
-        Looked { is_ours: true, ..only(target) }
-    };
-    match (job.plan(&found, wanted.as_deref(), asked), &wanted) {
-        (FileStep::Write, Some(bytes)) => match file::write(&path, bytes) {
-            Ok(()) => holds(bytes),
-            Err(error) => failed(known, &error),
-        },
-        (FileStep::Record, Some(bytes)) => holds(bytes),
-        (FileStep::Write | FileStep::Record | FileStep::Leave, _) => {
-            Looked { is_ours: found != Found::Nothing, ..only(fine) }
-        }
-        (FileStep::Outside, _) => outside(job, &found, fine),
-    }
-}
-
-/// The text that somebody else wrote into the file, if it is one that can be offered.
-fn outside(job: &Job, found: &Found, fine: PublishTarget) -> Looked {
-    let outside = found.hash().zip(found.text()).map(|(hash, text)| Outside {
-        path: job.target.path.clone(),
-        hash,
-        text: job.body(text).to_owned(),
-    });
-    let error = match (&outside, found) {
-        (Some(_), _) => None,
-        (None, Found::TooLarge) => Some("The file is too large to be offered for review."),
-        (None, _) => Some("The file is not text, so it cannot be offered for review."),
-    };
-    let error = error.map(str::to_owned);
-    let target = PublishTarget { state: State::ChangedOutside, error, ..fine };
-    Looked { target, outside, is_ours: false }
-}
-
 /// Writes down how the file stands, if that is new, and offers an outside text. An offered text that
 /// is no longer in the file, because one of ours is again, waits for nothing.
 async fn note(engine: &Engine, bank: &BankId, job: Job, looked: Looked) -> Result<PublishedFile> {
     let Looked { target, outside, is_ours } = looked;
-    let key = job.model.key();
+    let key = job.key();
     let back = is_ours && job.offered.of_file().is_some();
     let offers = outside.as_ref().is_some_and(|outside| job.offered.wants(&outside.hash));
     if target == job.target && !back && !offers {
@@ -448,12 +282,12 @@ async fn note(engine: &Engine, bank: &BankId, job: Job, looked: Looked) -> Resul
         }
         if target != job.target {
             provenance::set_publish_target(tx, key, Some(&target), now)?;
-            tx.changed(bank, domain::CacheTag::Models, Some(job.model.row.head.id.as_str()))?;
+            tx.changed(bank, domain::CacheTag::Models, Some(job.model_id().as_str()))?;
         }
         if let Some(outside) = &outside {
             outside::offer(tx, bank, key, proposal, outside, now)?;
         } else if back {
-            let ours = super::proposals::Successor::Version(job.model.row.head.version);
+            let ours = super::proposals::Successor::Version(job.published());
             super::proposals::supersede(tx, bank, key, &ours, now)?;
         }
         view(tx, key)
