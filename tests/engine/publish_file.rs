@@ -425,6 +425,29 @@ async fn only_a_file_of_ones_own_can_be_a_target() {
     assert_eq!(none.expect_err("no file").reason(), "invalid_request");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_is_one_models_by_whatever_name() {
+    let desk = Desk::new().await;
+    desk.publish(false).await;
+    let other = NewModel { id: Some("other".to_owned()), ..kiln(ReviewMode::Auto, "delta") };
+    models::create(&desk.f.engine, &desk.f.bank, other).await.expect("a model");
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let (link, twin) = (elsewhere.path().join("link.md"), elsewhere.path().join("twin.md"));
+    std::os::unix::fs::symlink(desk.path(), &link).expect("a link");
+    fs::hard_link(desk.path(), &twin).expect("another name");
+    for path in [&link, &twin] {
+        let input = PublishInput { path: path.display().to_string(), front_matter: false };
+        let set = files::set_target(&desk.f.engine, &desk.f.bank, &"other".into(), input).await;
+        let report = engine::report::Report::from(set.expect_err("refused"));
+        assert_eq!(report.fields[0].code, "name_taken", "{}", path.display());
+    }
+    assert_eq!(desk.text(), PAGE);
+    let input = PublishInput { path: link.display().to_string(), front_matter: false };
+    let own = files::set_target(&desk.f.engine, &desk.f.bank, &id(), input).await;
+    assert_eq!(own.expect("its own file").publish.expect("a file").state, PublishState::Ok);
+}
+
 #[tokio::test]
 async fn a_review_that_is_under_way_is_not_pushed_aside() {
     let f = Fixture::new().await;

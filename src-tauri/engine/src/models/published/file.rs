@@ -128,6 +128,37 @@ pub(super) fn place(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("its links lead in a circle"))
 }
 
+/// Whether two paths lead to one file: by a link, by another name of it, or by letters that the disk
+/// does not tell apart.
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+    let (Ok(one), Ok(other)) = (place(one), place(other)) else { return one == other };
+    let is_one_file = identity(&one).is_some_and(|id| identity(&other) == Some(id));
+    is_one_file || key(&one) == key(&other)
+}
+
+/// What the disk knows a file by.
+#[cfg(unix)]
+fn identity(place: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(place).ok().map(|meta| (meta.dev(), meta.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Option<()> {
+    None
+}
+
+/// The form in which two paths are one before there is a file, as the disks of the system usually
+/// have it.
+fn key(place: &Path) -> std::ffi::OsString {
+    match place.to_str() {
+        Some(text) if cfg!(any(windows, target_os = "macos")) => {
+            domain::page::name_key(text).into()
+        }
+        _ => place.as_os_str().to_owned(),
+    }
+}
+
 fn not_there_yet(path: &Path) -> io::Result<PathBuf> {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) => Ok(fs::canonicalize(folder)?.join(name)),

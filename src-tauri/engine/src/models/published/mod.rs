@@ -13,8 +13,10 @@ use crate::view::model::ModelDetail;
 use crate::view::published::{CheckedFile, PublishInput, PublishState, PublishedFile};
 use crate::{Engine, Error, Result};
 use domain::{BankId, FieldFault, ModelId, OperationId, ProposalId};
+use file::is_same;
 use job::{Job, Looked, look};
 use serde_json::json;
+use std::path::PathBuf;
 use store::models::provenance::{self, PublishState as State, PublishTarget};
 use store::proposals::ProposalOrigin;
 use store::{ModelKey, ReadTx};
@@ -57,33 +59,40 @@ pub async fn set_target(
         let text = "The path holds characters that cannot be kept.";
         return Err(refused(FieldFault::new("path", "out_of_range", text)));
     };
-    let (in_bank, model, now) = (bank.clone(), id.clone(), engine.now());
-    engine
-        .store()
-        .write_as("set_publish_target", move |tx| {
-            let key = store::banks::key(tx, &in_bank)?;
-            let model_key = store::models::get(tx, key, &model)?.head.key;
-            let others = provenance::published(tx)?;
-            if others.iter().any(|(other, target)| *other != model_key && target.path == path) {
-                let field = FieldFault::new("path", "name_taken", "Already used.");
-                return Err(refused(field));
-            }
-            let before = provenance::publish_target(tx, model_key)?;
-            let before = before.filter(|target| target.path == path);
-            let target = PublishTarget {
-                path,
-                front_matter: input.front_matter,
-                last_hash: before.as_ref().and_then(|target| target.last_hash.clone()),
-                last_version: before.as_ref().and_then(|target| target.last_version),
-                state: before.as_ref().map_or(State::Ok, |target| target.state),
-                error: None,
-                updated_at: now,
-            };
-            provenance::set_publish_target(tx, model_key, Some(&target), now)?;
-            tx.changed(key, domain::CacheTag::Models, Some(model.as_str()))?;
-            Ok(())
-        })
-        .await?;
+    // Nobody names the same file while this one is looked at.
+    let one_at_a_time = engine.inner.publishing.lock().await;
+    let (model, now) = (id.clone(), engine.now());
+    let wanted = model.clone();
+    let others = crate::handle::read_bank(engine, bank, move |tx, key| {
+        let model = store::models::get(tx, key, &wanted)?.head.key;
+        let mut others = provenance::published(tx)?;
+        others.retain(|(other, _)| *other != model);
+        Ok(others)
+    });
+    let (others, wanted) = (others.await?, PathBuf::from(&path));
+    let taken = move || others.iter().any(|(_, target)| is_same(target.path.as_ref(), &wanted));
+    if blocking(taken).await? {
+        return Err(refused(FieldFault::new("path", "name_taken", "Already used.")));
+    }
+    write_bank(engine, bank, "set_publish_target", move |tx, key| {
+        let model_key = store::models::get(tx, key, &model)?.head.key;
+        let before = provenance::publish_target(tx, model_key)?;
+        let before = before.filter(|target| target.path == path);
+        let target = PublishTarget {
+            path,
+            front_matter: input.front_matter,
+            last_hash: before.as_ref().and_then(|target| target.last_hash.clone()),
+            last_version: before.as_ref().and_then(|target| target.last_version),
+            state: before.as_ref().map_or(State::Ok, |target| target.state),
+            error: None,
+            updated_at: now,
+        };
+        provenance::set_publish_target(tx, model_key, Some(&target), now)?;
+        tx.changed(key, domain::CacheTag::Models, Some(model.as_str()))?;
+        Ok(())
+    })
+    .await?;
+    drop(one_at_a_time);
     sync(engine, bank, id, true).await?;
     super::get(engine, bank, id).await
 }
