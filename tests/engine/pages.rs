@@ -3,13 +3,14 @@
 
 use crate::models::facts;
 use domain::{ModelId, NodeId};
-use engine::models::{self, pages};
+use engine::models::{self, pages, published as files};
 use engine::report::Report;
 use engine::view::model::{ModelPatch, ModelState};
 use engine::view::operation::OperationStatus;
 use engine::view::page::{
     CreatedPage, NewFolder, NewPage, NodeKind, NodePatch, NodePlace, TreeNode,
 };
+use engine::view::published::PublishInput;
 use serde_json::json;
 use tests::Fixture;
 
@@ -271,9 +272,40 @@ async fn a_page_is_exported_with_a_header_and_all_of_them_as_a_bundle() {
     assert_eq!(written, 5);
     let page = std::fs::read_to_string(folder.path().join(format!("{id}.md"))).expect("a page");
     assert_eq!(page, text.markdown);
+    pages::save_bundle(&f.engine, &f.bank, &place).await.expect("written over itself");
     let nowhere = folder.path().join("none").display().to_string();
     let refused = pages::save_bundle(&f.engine, &f.bank, &nowhere).await.expect_err("no folder");
     assert_eq!(Report::from(refused).fields[0].field, "folder");
+}
+
+#[tokio::test]
+async fn a_bundle_replaces_nothing_but_an_earlier_one() {
+    let f = Fixture::new().await;
+    let (_, kiln) = library(&f).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().display().to_string();
+    let index = folder.path().join("index.md");
+    let refused = async || {
+        let refused = pages::save_bundle(&f.engine, &f.bank, &place).await.expect_err("refused");
+        assert_eq!(Report::from(refused).fields[0].field, "folder");
+        std::fs::read_dir(folder.path()).expect("a folder").count()
+    };
+    for own in ["# Mine\n\n- milk\n- [a](a.md)\n", "Home of my notes\n", "# Notes\n\nThe first.\n"]
+    {
+        std::fs::write(&index, own).expect("a file");
+        assert_eq!(refused().await, 1, "nothing is written beside it");
+        assert_eq!(std::fs::read_to_string(&index).expect("the file"), own);
+    }
+    std::fs::remove_file(&index).expect("gone");
+    let page = folder.path().join(format!("{}.md", kiln.page_id));
+    let input = PublishInput { path: page.display().to_string(), front_matter: true };
+    files::set_target(&f.engine, &f.bank, &kiln.mental_model_id, input).await.expect("a target");
+    let before = std::fs::read_to_string(&page).expect("the file");
+    assert_eq!(refused().await, 1);
+    assert_eq!(std::fs::read_to_string(&page).expect("the file"), before);
+    files::clear_target(&f.engine, &f.bank, &kiln.mental_model_id).await.expect("cleared");
+    pages::save_bundle(&f.engine, &f.bank, &place).await.expect("written");
+    pages::save_bundle(&f.engine, &f.bank, &place).await.expect("written over itself");
 }
 
 #[tokio::test]

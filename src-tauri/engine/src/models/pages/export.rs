@@ -3,6 +3,7 @@
 
 use crate::models::history;
 use crate::models::loaded::Loaded;
+use crate::models::published::file as target;
 use crate::report::fault;
 use crate::view::model::TimelineEntry;
 use crate::view::page::{BundleFile, PageText};
@@ -12,9 +13,12 @@ use domain::page::{self, FrontMatter, PAGE_TYPE};
 use domain::time::to_rfc3339;
 use domain::{FieldFault, NodeId};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use store::kb::{self, Node, NodeKind};
 use store::{BankKey, ReadTx};
+
+/// The file of a bundle that names all others.
+const INDEX: &str = "index.md";
 
 /// A page with its header.
 pub(super) fn page(tx: &ReadTx<'_>, bank: BankKey, id: &NodeId) -> store::Result<PageText> {
@@ -73,7 +77,7 @@ pub(super) fn bundle(tx: &ReadTx<'_>, bank: BankKey) -> store::Result<Vec<Bundle
             });
         }
     }
-    let mut files = vec![BundleFile { path: "index.md".to_owned(), content: index }];
+    let mut files = vec![BundleFile { path: INDEX.to_owned(), content: index }];
     files.extend(pages);
     Ok(files)
 }
@@ -157,32 +161,63 @@ fn by(actor: &str) -> &'static str {
 
 /// Writes files into a folder that exists.
 pub(super) async fn save(engine: &Engine, folder: &str, files: Vec<BundleFile>) -> Result<u32> {
-    let bad = |message: &str| -> Error {
-        let field = FieldFault::new("folder", "out_of_range", message);
-        fault("invalid_request").fields(vec![field]).into()
-    };
     let place = PathBuf::from(folder.trim());
     if !place.is_absolute() {
-        return Err(bad("Give the whole path, from the root of the disk on."));
+        return Err(refused("Give the whole path, from the root of the disk on."));
     }
     let count = u32::try_from(files.len()).unwrap_or(u32::MAX);
     let data = engine.inner.config.folder.clone();
+    let published = engine.store().read(|tx| store::models::provenance::published(tx)).await?;
     let written = tokio::task::spawn_blocking(move || {
-        for file in files {
+        let mut writable = Vec::new();
+        for file in &files {
             let path = place.join(&file.path);
-            let Some(text) = path.to_str() else { return Ok(false) };
-            let Ok(path) = crate::models::published::file::check(text, &data) else {
-                return Ok(false);
+            let path = path.to_str().and_then(|path| target::check(path, &data).ok());
+            let bad = "Choose a folder that exists, outside the program's own data folder.";
+            let path = path.ok_or_else(|| refused(bad))?;
+            let is_published = |path: &Path| {
+                published.iter().any(|(_, other)| target::is_same(other.path.as_ref(), path))
             };
-            crate::models::published::file::put(&path, file.content.as_bytes())
+            if path.exists() && (is_published(&path) || !is_of_a_bundle(&path, &file.path)) {
+                let text = format!("Choose another folder: this one has its own {}.", file.path);
+                return Err(refused(&text));
+            }
+            writable.push((path, &file.content));
+        }
+        for (path, content) in writable {
+            target::put(&path, content.as_bytes())
                 .map_err(|source| Error::Io { path: path.display().to_string(), source })?;
         }
-        Ok(true)
+        Ok(count)
     });
-    let written: Result<bool> =
-        written.await.map_err(|error| fault("unexpected_error").detail(error))?;
-    if !written? {
-        return Err(bad("Choose a folder that exists, outside the program's own data folder."));
-    }
-    Ok(count)
+    written.await.map_err(|error| fault("unexpected_error").detail(error))?
+}
+
+fn refused(message: &str) -> Error {
+    let field = FieldFault::new("folder", "out_of_range", message);
+    fault("invalid_request").fields(vec![field]).into()
+}
+
+/// Whether a file may be one that an earlier bundle left. Pages and histories are named after ids
+/// that nothing else is called by; an index is told by what stands in it.
+fn is_of_a_bundle(path: &Path, name: &str) -> bool {
+    name != INDEX || std::fs::read_to_string(path).is_ok_and(|text| is_index(&text))
+}
+
+/// Whether a text is an index of pages: a heading, then folders and pages as a list, each page a link
+/// to a file named after an id.
+fn is_index(text: &str) -> bool {
+    let mut lines = text.lines();
+    let begins = lines.next().is_some_and(|line| line.starts_with("# "));
+    let is_page = |item: &str| {
+        let name = item.strip_suffix(".md)").and_then(|item| item.rsplit_once("](")).map(|at| at.1);
+        let hex = name.and_then(|name| name.strip_prefix("kp-"));
+        hex.is_some_and(|hex| hex.len() == 32 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
+    };
+    let items: Option<Vec<&str>> = lines
+        .map(str::trim_start)
+        .filter(|line| !line.is_empty())
+        .map(|line| line.strip_prefix("- "))
+        .collect();
+    begins && items.is_some_and(|items| items.is_empty() || items.into_iter().any(is_page))
 }

@@ -82,11 +82,12 @@ pub async fn bundle(engine: &Engine, bank: &BankId) -> Result<Vec<BundleFile>> {
     read_bank(engine, bank, export::bundle).await
 }
 
-/// Writes all pages as files into a folder that exists, each whole or not at all. Files of the same
-/// names are replaced. Gives how many were written.
+/// Writes all pages as files into a folder that exists, each whole or not at all. Files of an earlier
+/// bundle are replaced. Gives how many were written.
 ///
 /// # Errors
-/// `invalid_request` when there is no such folder, `io`, `disk_full`.
+/// `invalid_request` when there is no such folder, or it holds an index of somebody else or a file
+/// that a model is published to, and then nothing is written; `io`, `disk_full`.
 pub async fn save_bundle(engine: &Engine, bank: &BankId, folder: &str) -> Result<u32> {
     let files = bundle(engine, bank).await?;
     export::save(engine, folder, files).await

@@ -130,7 +130,7 @@ pub(super) fn place(path: &Path) -> io::Result<PathBuf> {
 
 /// Whether two paths lead to one file: by a link, by another name of it, or by letters that the disk
 /// does not tell apart.
-pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+pub(in crate::models) fn is_same(one: &Path, other: &Path) -> bool {
     let (Ok(one), Ok(other)) = (place(one), place(other)) else { return one == other };
     let is_one_file = identity(&one).is_some_and(|id| identity(&other) == Some(id));
     is_one_file || key(&one) == key(&other)
