@@ -237,21 +237,20 @@ impl Proposals {
     }
 }
 
+/// Reads what names a proposal's operations and no more: of a long document every block may have come
+/// with another proposal, each with a trace and evidence of its own.
 fn named(tx: &ReadTx<'_>, bank: BankKey, id: &ProposalId) -> store::Result<Option<Named>> {
-    let proposal = match proposals::get(tx, bank, id) {
-        Ok(proposal) => proposal,
-        Err(store::Error::NotFound { .. }) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let number = proposal.head.number;
-    let opened = super::proposals::convert::Opened::of(tx, proposal)?;
-    let numbers = super::proposals::numbers(&opened.ops, &opened.base, &opened.candidate);
+    let Some(texts) = proposals::texts(tx, bank, id)? else { return Ok(None) };
+    let ops = super::proposals::convert::ops(tx, texts.key)?;
+    let base = from_json(&texts.base_structure).unwrap_or_default();
+    let candidate = read_stored(&Json(texts.candidate_structure), &texts.candidate_content);
+    let numbers = super::proposals::numbers(&ops, &base, &candidate);
     let operations = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-    let kinds = opened.ops.iter().map(|op| (op.op_id.clone(), op.op.kind().word())).collect();
-    let evidence = opened.ops.iter().flat_map(|op| &op.evidence);
-    let texts = evidence.map(|fact| (fact.fact_id.clone(), fact.text.clone())).collect();
-    let open = OpenProposal { id: id.clone(), number, operations };
-    Ok(Some(Named { open, numbers, kinds, texts }))
+    let kinds = ops.iter().map(|op| (op.op_id.clone(), op.op.kind().word())).collect();
+    let evidence = ops.into_iter().flat_map(|op| op.evidence);
+    let texts_read = evidence.map(|fact| (fact.fact_id, fact.text)).collect();
+    let open = OpenProposal { id: id.clone(), number: texts.number, operations };
+    Ok(Some(Named { open, numbers, kinds, texts: texts_read }))
 }
 
 /// Blame of a version, or of the published document when none is named.

@@ -300,6 +300,41 @@ pub fn get(tx: &ReadTx<'_>, bank: BankKey, id: &ProposalId) -> Result<Proposal> 
     .ok_or_else(|| Error::not_found(Thing::Proposal, &id.0))
 }
 
+/// What a proposal changes, without what its run read and left behind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProposalTexts {
+    /// Its key.
+    pub key: ProposalKey,
+    /// Its number in the model.
+    pub number: u32,
+    /// The structure it was computed from.
+    pub base_structure: Value,
+    /// The text if everything is accepted.
+    pub candidate_content: String,
+    /// The structure if everything is accepted.
+    pub candidate_structure: Value,
+}
+
+/// What a proposal changes; none if it is not kept any more.
+pub fn texts(tx: &ReadTx<'_>, bank: BankKey, id: &ProposalId) -> Result<Option<ProposalTexts>> {
+    tx.find(
+        &format!(
+            "SELECT p.id, p.number, p.base_structure, p.candidate_content, p.candidate_structure
+             {FROM} WHERE p.uid = ?2 AND m.bank_id = ?1"
+        ),
+        (bank, &id.0),
+        |r| {
+            Ok(ProposalTexts {
+                key: r.get(0)?,
+                number: row::count(r, 1)?,
+                base_structure: row::json(r, 2)?,
+                candidate_content: r.get(3)?,
+                candidate_structure: row::json(r, 4)?,
+            })
+        },
+    )
+}
+
 /// The proposal of a model that waits for a decision, if there is one.
 pub fn waiting(tx: &ReadTx<'_>, model: ModelKey) -> Result<Option<Proposal>> {
     tx.find(

@@ -147,6 +147,11 @@ impl Opened {
     }
 }
 
+/// The operations of a proposal.
+pub(crate) fn ops(tx: &ReadTx<'_>, key: ProposalKey) -> store::Result<Vec<ProposalOp>> {
+    load_with_beside(tx, key).map(|(ops, _)| ops)
+}
+
 /// The operations of a proposal, with what is kept beside them.
 fn load_with_beside(
     tx: &ReadTx<'_>,
