@@ -167,7 +167,7 @@ pub(super) async fn save(engine: &Engine, folder: &str, files: Vec<BundleFile>) 
     }
     let count = u32::try_from(files.len()).unwrap_or(u32::MAX);
     let data = engine.inner.config.folder.clone();
-    let published = engine.store().read(|tx| store::models::provenance::published(tx)).await?;
+    let published = engine.store().read(store::models::provenance::published).await?;
     let written = tokio::task::spawn_blocking(move || {
         let mut writable = Vec::new();
         for file in &files {
