@@ -1,15 +1,24 @@
 import { Ellipsis, Lock } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useState } from "react";
+import type { KeyboardEvent, ReactNode } from "react";
 import { IconButton } from "~/components/button";
 import { Icon } from "~/components/icon";
 import { Menu, MenuItem, MenuSeparator } from "~/components/menu";
 import { cn } from "~/lib/cn";
+import { useTyped } from "~/lib/use-typed";
 import * as acts from "./fields";
 import { type Field, type FieldType, fieldTypes } from "./fields";
 import type { JsonNode } from "./json-text";
 import { strings } from "./schema-strings";
 
-type RowAct = "child" | "duplicate" | "delete" | "up" | "down";
+export type RowAct =
+  | "add"
+  | "child"
+  | "duplicate"
+  | "delete"
+  | "up"
+  | "down"
+  | "indent"
+  | "outdent";
 
 /** One field: its name, type and meaning, and below them what its type can say more. */
 export function FieldRow({
@@ -132,25 +141,20 @@ function NameInput({
   locked: boolean;
   onText: (text: string) => void;
 }) {
-  const [typed, setTyped] = useState<string | null>(null);
-  const value = typed ?? field.name;
-  const refused = value.trim() === "" || (value !== field.name && taken.includes(value));
+  const { props, refused } = useTyped(
+    field.name,
+    (text) => (text.trim() === "" || (text !== field.name && taken.includes(text)) ? null : text),
+    (text) => onText(acts.rename(at, field, text)),
+  );
   return (
     <input
       type="text"
       aria-label={strings.name}
       aria-invalid={refused || undefined}
-      value={value}
       disabled={locked}
       spellCheck={false}
       className={cn(box, "w-36 font-medium [font:var(--type-code)]")}
-      onChange={(event) => {
-        const next = event.target.value;
-        const fine = next.trim() !== "" && (next === field.name || !taken.includes(next));
-        setTyped(fine ? null : next);
-        if (fine) onText(acts.rename(at, field, next));
-      }}
-      onBlur={() => setTyped(null)}
+      {...props}
     />
   );
 }
@@ -189,6 +193,7 @@ function Small({
   of,
   value,
   locked,
+  read = same,
   onValue,
   className,
 }: {
@@ -196,21 +201,26 @@ function Small({
   of: string;
   value: string;
   locked: boolean;
+  /** What the value will show once this text is taken; null for a text that cannot be taken. */
+  read?: (text: string) => string | null;
   onValue: (text: string) => void;
   className?: string;
 }) {
+  const { props, refused } = useTyped(value, read, onValue);
   return (
     <input
       type="text"
       aria-label={`${label}, ${of}`}
+      aria-invalid={refused || undefined}
       placeholder={label}
-      value={value}
       disabled={locked}
-      onChange={(event) => onValue(event.target.value)}
       className={cn(box, "type-small w-full", className)}
+      {...props}
     />
   );
 }
+
+const same = (text: string) => text;
 
 /** Allowed values, format and limits: shown where something is stated, and on the row at hand. */
 function Details({
@@ -226,7 +236,6 @@ function Details({
   locked: boolean;
   onText: (text: string) => void;
 }) {
-  const [choices, setChoices] = useState<string | null>(null);
   const numeric = field.type === "number" || field.type === "integer";
   const scalar = field.type === "string" || numeric;
   if (!scalar) return null;
@@ -237,10 +246,8 @@ function Details({
       value={field[word]}
       locked={locked}
       className="w-24"
-      onValue={(text) => {
-        const value = text.trim() === "" ? null : Number(text);
-        if (value === null || Number.isFinite(value)) onText(acts.setWord(at, field, word, value));
-      }}
+      read={acts.limitText}
+      onValue={(text) => onText(acts.setLimit(at, field, word, text))}
     />
   );
   return (
@@ -249,17 +256,11 @@ function Details({
         <Small
           label={strings.choices}
           of={field.name}
-          value={choices ?? field.choices.join(", ")}
+          value={field.choices.join(", ")}
+          read={(text) => acts.choicesText(field, text)}
           locked={locked}
           className="min-w-40 flex-1"
-          onValue={(text) => {
-            setChoices(text);
-            const values = text
-              .split(",")
-              .map((value) => value.trim())
-              .filter((value) => value !== "");
-            onText(acts.setChoices(at, field, values));
-          }}
+          onValue={(text) => onText(acts.setChoices(at, field, text))}
         />
       )}
       {field.type === "string" && (shown || field.format !== "") && (
@@ -269,6 +270,7 @@ function Details({
           value={field.format}
           locked={locked}
           className="w-44"
+          read={(text) => text.trim()}
           onValue={(text) => onText(acts.setWord(at, field, "format", text.trim() || null))}
         />
       )}

@@ -22,7 +22,7 @@ export const fieldTypes = ["string", "number", "integer", "boolean", "array", "o
 export type FieldType = (typeof fieldTypes)[number];
 
 export interface Field {
-  /** Places from the top, for example `1.0`: stable while a field is renamed. */
+  /** Places from the top, for example `1.0`. */
   id: string;
   level: number;
   /** Where its schema stands: names from the top of the text. */
@@ -183,14 +183,37 @@ export function setWord(at: At, field: Field, word: string, value: unknown): str
   return place < 0 ? at.text : removeMember(at.text, object, place);
 }
 
-/** Allowed values as they were typed; numbers where the field is one. */
-export function setChoices(at: At, field: Field, choices: string[]): string {
-  if (choices.length === 0) return setWord(at, field, "enum", null);
+/** The values of a list as it is typed: between commas; numbers where the field is one. */
+function choicesIn(field: Field, typed: string): (string | number)[] {
   const numeric = field.type === "number" || field.type === "integer";
-  const values = choices.map((text) =>
-    numeric && text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text,
-  );
-  return setWord(at, field, "enum", values);
+  return typed
+    .split(",")
+    .map((value) => value.trim())
+    .filter((value) => value !== "")
+    .map((value) => (numeric && Number.isFinite(Number(value)) ? Number(value) : value));
+}
+
+/** Allowed values as they are shown once they are set. */
+export function choicesText(field: Field, typed: string): string {
+  return choicesIn(field, typed).join(", ");
+}
+
+export function setChoices(at: At, field: Field, typed: string): string {
+  const values = choicesIn(field, typed);
+  return setWord(at, field, "enum", values.length === 0 ? null : values);
+}
+
+/** A limit as it is shown once it is set; null while what is typed is no number. */
+export function limitText(typed: string): string | null {
+  const text = typed.trim();
+  if (text === "") return "";
+  const number = Number(text);
+  return /^[-+]?[\d.]/.test(text) && Number.isFinite(number) ? JSON.stringify(number) : null;
+}
+
+export function setLimit(at: At, field: Field, word: "minimum" | "maximum", typed: string): string {
+  const text = limitText(typed);
+  return text === null ? at.text : setWord(at, field, word, text === "" ? null : Number(text));
 }
 
 export function setType(at: At, field: Field, type: FieldType): string {
