@@ -13,9 +13,9 @@ const CodeEditor = lazy(async () => {
 });
 
 /** The schema as it is stored, with what is wrong in it by line. */
-export function CodeSide({ schema, chosen }: { schema: SchemaText; chosen: string | null }) {
+export function CodeSide({ schema, chosen }: { schema: SchemaText; chosen: number | null }) {
   const { fault, problems, good } = schema;
-  const field = schema.fields.find(({ id }) => id === chosen);
+  const field = schema.fields.find(({ key }) => key === chosen);
   const node = good && field ? nodeAt(good.root, field.path) : undefined;
   const line = fault ? fault.line : good && node ? placeOf(good.text, node.from).line : null;
   return (

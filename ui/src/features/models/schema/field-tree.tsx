@@ -3,9 +3,9 @@ import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Button } from "~/components/button";
 import { StateMark } from "~/components/state";
 import { cn } from "~/lib/cn";
-import { FieldRow } from "./field-row";
-import type { Field } from "./fields";
+import { FieldRow, type RowAct } from "./field-row";
 import * as acts from "./fields";
+import { type Row, stem } from "./rows";
 import { strings } from "./schema-strings";
 import type { SchemaText } from "./use-schema-text";
 
@@ -16,58 +16,67 @@ export function FieldTree({
   onChosen,
 }: {
   schema: SchemaText;
-  chosen: string | null;
-  onChosen: (id: string) => void;
+  /** Key of the row at hand. */
+  chosen: number | null;
+  onChosen: (key: number) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
-  const [wanted, setWanted] = useState<string | null>(null);
+  const add = useRef<HTMLButtonElement>(null);
+  // Where the focus goes once the rows are drawn anew: a row by its place, or what had it before.
+  const [wanted, setWanted] = useState<string | Element | null>(null);
   const { fields, good, fault } = schema;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a row that was just made is there after the next reading of the fields
   useEffect(() => {
     if (wanted === null) return;
-    const input = place.current?.querySelector<HTMLInputElement>(`[data-field="${wanted}"] input`);
-    if (!input) return;
-    input.focus();
-    input.select();
     setWanted(null);
-  }, [wanted, fields]);
+    const found =
+      typeof wanted === "string"
+        ? place.current?.querySelector(`[data-field="${wanted}"] input`)
+        : wanted.isConnected && wanted;
+    const target = found || add.current;
+    if (!(target instanceof HTMLElement)) return;
+    target.focus();
+    if (typeof wanted === "string" && target instanceof HTMLInputElement) target.select();
+  }, [wanted]);
 
   if (!good) {
     return <p className="p-4 text-muted">{strings.stale}</p>;
   }
   const at = { text: good.text, root: good.root };
-  /** Changes the text and puts the focus on the row with this id. */
-  const change = (text: string, focus?: string) => {
+  /** Changes the text; the focus goes to the row at this place, or back to what had it. */
+  const change = (text: string, focus: string | Element | null) => {
     schema.set(text);
-    if (focus !== undefined) setWanted(focus);
+    setWanted(focus);
   };
-  const neighbours = (field: Field) =>
+  const neighbours = (field: Row) =>
     fields.filter(({ id, level }) => level === field.level && stem(id) === stem(field.id));
-  const keys = (field: Field) => (event: KeyboardEvent) => {
-    const act = keyAct(event);
-    if (!act) return;
-    event.preventDefault();
-    event.stopPropagation();
+  const inside = (field: Row) => fields.filter(({ id }) => stem(id) === field.id).length;
+  const act = (field: Row, name: RowAct) => {
+    const had = document.activeElement;
     const before = neighbours(field)[field.place - 1];
-    if (act === "add") change(acts.addAfter(at, field), sibling(field, 1));
-    else if (act === "duplicate") change(acts.duplicate(at, field), sibling(field, 1));
-    else if (act === "delete") {
-      const next = field.place + 1 < field.of ? field.id : sibling(field, -1);
-      change(acts.remove(at, field), next);
-    } else if (act === "up" && field.place > 0) {
-      change(acts.move(at, field, -1), sibling(field, -1));
-    } else if (act === "down" && field.place + 1 < field.of) {
-      change(acts.move(at, field, 1), sibling(field, 1));
-    } else if (act === "indent" && before?.holds) {
+    if (name === "add") change(acts.addAfter(at, field), sibling(field, 1));
+    else if (name === "child") {
+      change(acts.addChild(at, field), `${field.id}.${inside(field)}`);
+    } else if (name === "duplicate") change(acts.duplicate(at, field), sibling(field, 1));
+    else if (name === "delete") change(acts.remove(at, field), afterwards(field));
+    else if (name === "up" && field.place > 0) change(acts.move(at, field, -1), had);
+    else if (name === "down" && field.place + 1 < field.of) change(acts.move(at, field, 1), had);
+    else if (name === "indent" && before?.holds) {
       const path = before.type === "array" ? [...before.path, "items"] : before.path;
-      const own = fields.filter(({ id }) => stem(id) === before.id).length;
+      const own = inside(before);
       change(acts.moveInto(at, field, path, own), `${before.id}.${own}`);
-    } else if (act === "outdent" && field.level > 0) {
+    } else if (name === "outdent" && field.level > 0) {
       const owner = fields.find(({ id }) => id === stem(field.id));
       if (!owner) return;
       change(acts.moveInto(at, field, owner.path.slice(0, -2), owner.place + 1), sibling(owner, 1));
     }
+  };
+  const keys = (field: Row) => (event: KeyboardEvent) => {
+    const name = keyAct(event);
+    if (!name) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act(field, name);
   };
 
   return (
@@ -86,29 +95,22 @@ export function FieldTree({
       >
         {fields.map((field) => (
           <FieldRow
-            key={field.id}
+            key={field.key}
             field={field}
             locked={fault !== null}
-            chosen={chosen === field.id}
+            chosen={chosen === field.key}
             at={at}
             taken={neighbours(field).map(({ name }) => name)}
-            onChosen={() => onChosen(field.id)}
-            onText={(text) => change(text)}
+            onChosen={() => onChosen(field.key)}
+            onText={schema.set}
             onKeyDown={keys(field)}
-            onAct={(act) => {
-              if (act === "child") {
-                const own = fields.filter(({ id }) => stem(id) === field.id).length;
-                change(acts.addChild(at, field), `${field.id}.${own}`);
-              } else if (act === "duplicate") {
-                change(acts.duplicate(at, field), sibling(field, 1));
-              } else if (act === "delete") change(acts.remove(at, field));
-              else change(acts.move(at, field, act === "up" ? -1 : 1));
-            }}
+            onAct={(name) => act(field, name)}
           />
         ))}
       </div>
       <div className="grid gap-2 px-4 py-3">
         <Button
+          ref={add}
           size="small"
           icon={Plus}
           className="justify-self-start"
@@ -128,18 +130,19 @@ export function FieldTree({
   );
 }
 
-/** The id of the row above in the tree; empty at the top. */
-const stem = (id: string) => id.split(".").slice(0, -1).join(".");
-
-const sibling = (field: Field, by: number) =>
+const sibling = (field: Row, by: number) =>
   [...(stem(field.id) === "" ? [] : [stem(field.id)]), Math.max(0, field.place + by)].join(".");
 
-type KeyAct = "add" | "duplicate" | "delete" | "up" | "down" | "indent" | "outdent";
+/** Where the focus goes when a field is deleted: the next, else the one before, else the one above. */
+function afterwards(field: Row): string {
+  if (field.place + 1 < field.of) return field.id;
+  return field.place > 0 ? sibling(field, -1) : stem(field.id);
+}
 
-function keyAct(event: KeyboardEvent): KeyAct | null {
+function keyAct(event: KeyboardEvent): RowAct | null {
   const control = event.ctrlKey || event.metaKey;
   if (event.altKey && !control) {
-    const moves: Record<string, KeyAct> = {
+    const moves: Record<string, RowAct> = {
       ArrowUp: "up",
       ArrowDown: "down",
       ArrowRight: "indent",

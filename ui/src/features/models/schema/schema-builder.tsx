@@ -35,7 +35,7 @@ export function SchemaBuilder({
   const folded = useFolded();
   const narrow = useNarrow();
   const [part, setPart] = useState<Part>("fields");
-  const [chosen, setChosen] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<number | null>(null);
   const parts: Part[] = folded
     ? [part]
     : narrow

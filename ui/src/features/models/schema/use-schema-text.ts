@@ -1,15 +1,16 @@
 import { useDeferredValue, useMemo, useState } from "react";
 import type { Report, SchemaProblem } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
-import { type Field, fieldsOf } from "./fields";
+import { fieldsOf } from "./fields";
 import { type JsonFault, type JsonNode, placeOf, readJson } from "./json-text";
+import { keyed, type Row } from "./rows";
 
 /** Both sides of the builder over one text. */
 export interface SchemaText {
   text: string;
   /** The last text that is JSON, which the fields are read from. */
   good: { text: string; root: JsonNode } | null;
-  fields: Field[];
+  fields: Row[];
   /** Why the present text is no JSON; the fields then show the last good one. */
   fault: JsonFault | null;
   /** What the engine says against the present text; empty while it cannot be read. */
@@ -29,10 +30,11 @@ export function useSchemaText(begin: string, onText: (text: string) => void): Sc
   const [past, setPast] = useState<{ texts: string[]; at: number }>({ texts: [begin], at: 0 });
   const text = past.texts[past.at] ?? "";
   const read = useMemo(() => readJson(text), [text]);
-  const [lastGood, setLastGood] = useState<{ text: string; root: JsonNode } | null>(null);
-  if (read.node && lastGood?.text !== text) setLastGood({ text, root: read.node });
-  const good = read.node ? { text, root: read.node } : lastGood;
-  const fields = useMemo(() => (good ? fieldsOf(good.text, good.root) : []), [good]);
+  const [good, setGood] = useState<{ text: string; root: JsonNode; fields: Row[] } | null>(null);
+  if (read.node && good?.text !== text) {
+    const fields = keyed(good?.fields ?? [], fieldsOf(text, read.node));
+    setGood({ text, root: read.node, fields });
+  }
   const asked = useDeferredValue(read.node ? text : null);
   const check = useRead("checkSchema", asked === null ? null : [JSON.parse(asked)], {
     keepPrevious: true,
@@ -47,7 +49,7 @@ export function useSchemaText(begin: string, onText: (text: string) => void): Sc
   return {
     text,
     good,
-    fields,
+    fields: good?.fields ?? [],
     fault: read.fault,
     problems: read.node ? (check.data ?? []) : [],
     refused: check.error,
