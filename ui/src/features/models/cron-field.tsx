@@ -1,6 +1,7 @@
 import { useDeferredValue, useState } from "react";
 import { SelectField, TextField } from "~/components/field";
 import { dayTime } from "~/lib/format";
+import { useTyped } from "~/lib/use-typed";
 import { useRead } from "~/platform/cache";
 import { type CronChoice, type CronKind, choiceOf, expressionOf } from "./cron";
 import { strings } from "./form-strings";
@@ -46,29 +47,25 @@ export function CronField({
           onChange={(event) => take({ kind: event.target.value as CronKind })}
         />
         {choice.kind === "hourly" && (
-          <TextField
-            type="number"
-            min={0}
-            max={59}
+          <NumberField
             label={words.minute}
+            least={0}
+            most={59}
             value={Number(minute)}
-            className="w-36"
-            onChange={(event) => take({ time: `00:${event.target.value || "0"}` })}
+            onValue={(value) => take({ time: `00:${value}` })}
           />
         )}
         {["daily", "weekly", "monthly"].includes(choice.kind) && (
           <TimeField value={choice.time} onValue={(time) => take({ time })} />
         )}
         {choice.kind === "monthly" && (
-          <TextField
-            type="number"
-            min={1}
-            max={31}
+          <NumberField
             label={words.date}
             help={choice.date > 28 ? words.dateHelp : undefined}
+            least={1}
+            most={31}
             value={choice.date}
-            className="w-36"
-            onChange={(event) => take({ date: Math.min(31, Number(event.target.value) || 1) })}
+            onValue={(date) => take({ date })}
           />
         )}
       </div>
@@ -92,24 +89,51 @@ export function CronField({
   );
 }
 
-/** A time of day on 24 hours, taken as soon as it is whole. */
-function TimeField({ value, onValue }: { value: string; onValue: (time: string) => void }) {
-  const [typed, setTyped] = useState<string | null>(null);
+/** A whole number, taken as soon as it is within its bounds. */
+function NumberField({
+  label,
+  help,
+  least,
+  most,
+  value,
+  onValue,
+}: {
+  label: string;
+  help?: string | undefined;
+  least: number;
+  most: number;
+  value: number;
+  onValue: (value: number) => void;
+}) {
+  const { props } = useTyped(
+    String(value),
+    (text) => {
+      const fine = /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most;
+      return fine ? String(Number(text)) : null;
+    },
+    (text) => onValue(Number(text)),
+  );
   return (
     <TextField
-      label={words.time}
-      value={typed ?? value}
-      placeholder="07:00"
-      className="w-24"
-      onChange={(event) => {
-        const { value: text } = event.target;
-        const whole = /^([01]?\d|2[0-3]):([0-5]\d)$/.test(text);
-        setTyped(whole ? null : text);
-        if (whole) onValue(text.padStart(5, "0"));
-      }}
-      onBlur={() => setTyped(null)}
+      type="number"
+      min={least}
+      max={most}
+      label={label}
+      help={help}
+      className="w-36"
+      {...props}
     />
   );
+}
+
+/** A time of day on 24 hours, taken as soon as it is whole. */
+function TimeField({ value, onValue }: { value: string; onValue: (time: string) => void }) {
+  const { props } = useTyped(
+    value,
+    (text) => (/^([01]?\d|2[0-3]):([0-5]\d)$/.test(text) ? text.padStart(5, "0") : null),
+    (text) => onValue(text.padStart(5, "0")),
+  );
+  return <TextField label={words.time} placeholder="07:00" className="w-24" {...props} />;
 }
 
 function Weekdays({

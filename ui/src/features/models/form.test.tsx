@@ -116,6 +116,20 @@ describe("the form of a model", { timeout: 60_000 }, () => {
     });
   });
 
+  test("the day of a month is typed over, and a day that is none is not taken", async () => {
+    const { user } = renderApp("/b/workshop/models/words/settings");
+    const expression = await screen.findByRole("textbox", { name: "Expression" });
+    await user.selectOptions(screen.getByRole("combobox", { name: "How often" }), "monthly");
+    const date = screen.getByRole("spinbutton", { name: "Day of the month" });
+    await user.clear(date);
+    await user.type(date, "5");
+    expect(expression).toHaveValue("0 8 5 * *");
+    await user.type(date, "5");
+    expect(expression).toHaveValue("0 8 5 * *");
+    await user.tab();
+    expect(date).toHaveValue(5);
+  });
+
   test("a refresh follows observations, with a pause of its own", async () => {
     const { user, platform } = renderApp("/b/workshop/models/status/settings");
     await user.click(await screen.findByRole("radio", { name: "After observations change" }));
