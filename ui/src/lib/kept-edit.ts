@@ -1,4 +1,4 @@
-import type { EditText, ModelId } from "~/platform/bindings";
+import type { BankId, EditText, ModelId } from "~/platform/bindings";
 
 const key = (model: ModelId) => `edit.${model}`;
 
@@ -13,3 +13,6 @@ export function takeEdit(model: ModelId): EditText | null {
   sessionStorage.removeItem(key(model));
   return kept === null ? null : (JSON.parse(kept) as EditText);
 }
+
+/** Under which the text that a person writes in the editor of a model is kept as a draft. */
+export const editKey = (bank: BankId, model: ModelId) => `model ${bank} ${model}`;

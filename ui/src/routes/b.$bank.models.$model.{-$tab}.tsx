@@ -28,7 +28,7 @@ function Model() {
   const navigate = Route.useNavigate();
   return (
     <ModelScreen
-      key={model}
+      key={`${bank} ${model}`}
       bank={bank}
       model={model}
       tab={isModelTab(tab) ? tab : "document"}

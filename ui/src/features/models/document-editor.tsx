@@ -7,7 +7,7 @@ import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
-import { takeEdit } from "~/lib/kept-edit";
+import { editKey, takeEdit } from "~/lib/kept-edit";
 import { useDraft } from "~/lib/use-draft";
 import { useNarrow } from "~/lib/use-narrow";
 import type { BankId, ModelDetail } from "~/platform/bindings";
@@ -27,34 +27,38 @@ export function DocumentEditor({
   onDone: () => void;
 }) {
   const { id } = detail.model;
-  // The version that was being read when editing began; if it has moved, saving is refused.
-  const [began] = useState(() => {
-    const handed = takeEdit(id);
-    return {
-      version: handed?.version ?? detail.model.version,
-      text: handed?.content ?? detail.content,
-      handed,
-    };
-  });
-  const draft = useDraft(`model ${bank} ${id} ${began.version}`, began.text);
+  const [handed] = useState(() => takeEdit(id));
+  // On the version that was being read when editing began; if it has moved, saving is refused.
+  const [began] = useState(() => ({
+    text: handed?.content ?? detail.content,
+    on: String(handed?.version ?? detail.model.version),
+  }));
+  const draft = useDraft(editKey(bank, id), began.text, began.on);
   const { text } = draft;
+  const version = Number(draft.on);
+  // What was handed over waits while a text that was begun earlier is shown.
+  const [taken, setTaken] = useState(false);
+  const shown = handed && (!draft.found || taken);
   const narrow = useNarrow();
   const save = useWrite("editModel");
   const conflict = save.error?.code === "conflict";
-  const keep = (version: number) =>
-    save.mutate([bank, id, text, version], {
+  const same = text === detail.content && !handed;
+  const keep = (over: number) => {
+    if (save.isPending || same) return;
+    save.mutate([bank, id, text, over], {
       onSuccess: (saved) => {
         draft.drop();
         say(words.saved(saved.model.version));
         onDone();
       },
     });
+  };
   const leave = () => {
     draft.drop();
     onDone();
   };
   const beside = conflict ? detail.content : text;
-  useCommands({ "model.save": () => keep(began.version) });
+  useCommands({ "model.save": same ? words.same : () => keep(version) });
 
   return (
     <div className="flex min-h-0 flex-1 flex-col">
@@ -62,7 +66,7 @@ export function DocumentEditor({
         <div className="border-line border-b p-3">
           <ReportCard
             report={save.error}
-            {...(conflict ? {} : { onRetry: () => keep(began.version) })}
+            {...(conflict ? {} : { onRetry: () => keep(version) })}
             actions={
               conflict && (
                 <Button onClick={() => keep(detail.model.version)}>{words.saveOver}</Button>
@@ -73,18 +77,34 @@ export function DocumentEditor({
           </ReportCard>
         </div>
       )}
-      {(draft.begun || began.handed) && (
-        <p className="type-small border-line border-b px-4 py-1.5 text-muted">
-          {began.handed ? words.from(began.handed.left_out) : words.begun}
+      {(draft.found || handed) && (
+        <p className="type-small flex flex-wrap items-center gap-2 border-line border-b px-4 py-1.5 text-muted">
+          {shown
+            ? words.from(handed.left_out)
+            : version === detail.model.version
+              ? words.begun
+              : words.begunOn(version, detail.model.version)}
+          {handed && !shown && (
+            <Button
+              size="small"
+              onClick={() => {
+                draft.take(began);
+                setTaken(true);
+              }}
+            >
+              {words.takeHanded}
+            </Button>
+          )}
         </p>
       )}
       <Panes id="model-editor">
         <Pane id="text" label={words.editor}>
           <MarkdownEditor
+            key={String(taken)}
             label={words.editor}
             value={text}
             onChange={draft.set}
-            onSave={() => keep(began.version)}
+            onSave={() => keep(version)}
           />
         </Pane>
         {!narrow && (
@@ -107,8 +127,9 @@ export function DocumentEditor({
           kind="primary"
           command="model.save"
           className="ml-auto"
-          disabled={save.isPending || (text === began.text && !began.handed)}
-          onClick={() => keep(began.version)}
+          disabled={save.isPending}
+          unavailable={same ? words.same : undefined}
+          onClick={() => keep(version)}
         >
           {words.save}
         </Button>

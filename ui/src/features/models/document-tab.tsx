@@ -8,6 +8,8 @@ import { Pane, PaneEdge, Panes } from "~/components/panes";
 import { ReportCard } from "~/components/report";
 import { SkeletonRows } from "~/components/skeleton";
 import { useCommands } from "~/keys/use-commands";
+import { editKey } from "~/lib/kept-edit";
+import { isBegun } from "~/lib/use-draft";
 import { useNarrow } from "~/lib/use-narrow";
 import type { BankId, ModelDetail } from "~/platform/bindings";
 import { DocumentSide } from "./document-side";
@@ -92,7 +94,7 @@ export function DocumentTab({
             className="ml-auto"
             onClick={() => setEditing(true)}
           >
-            {words.edit}
+            {isBegun(editKey(bank, model.id)) ? words.goOn : words.edit}
           </Button>
           <IconButton
             small

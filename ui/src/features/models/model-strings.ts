@@ -46,6 +46,11 @@ export const strings = {
     trace: "Trace of this run",
     chooseFirst: "Choose a section or a block first",
     begun: "You began this earlier.",
+    begunOn: (begun: number, now: number) =>
+      `You began this on version ${begun}. The document is at version ${now} now; saving sets both side by side.`,
+    goOn: "Go on editing",
+    same: "Nothing has changed",
+    takeHanded: "Take the text from the proposal instead",
     from: (left: number) =>
       left > 0
         ? `Begun from a proposal; ${plural(left, "change")} no longer fit and ${left === 1 ? "was" : "were"} left out.`

@@ -1,5 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
+import { keepEdit } from "~/lib/kept-edit";
+import type { ModelId } from "~/platform/bindings";
 import { refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 
@@ -235,6 +237,51 @@ describe("model", () => {
     expect(await screen.findByRole("alert")).toHaveTextContent("Your text is still here");
     expect(field).toHaveTextContent("More.");
     expect(platform.calls.find(([name]) => name === "editModel")?.[4]).toBe(12);
+  });
+
+  test("a text that is being written outlives the screen and the next version", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/status");
+    await screen.findByText(/Forty-two members/);
+    await user.keyboard("e");
+    await user.click(await screen.findByRole("textbox", { name: "Document, Markdown" }));
+    await user.keyboard("Mine. ");
+    await user.click(screen.getByRole("tab", { name: /Evidence/ }));
+    platform.store.models = platform.store.models.map((model) => ({ ...model, version: 13 }));
+    platform.emit.changed({ bank: null, tags: ["models"] });
+    await user.click(screen.getByRole("tab", { name: "Document" }));
+    await user.click(await screen.findByRole("button", { name: "Go on editing" }));
+    const field = await screen.findByRole("textbox", { name: "Document, Markdown" });
+    expect(field).toHaveTextContent("Mine.");
+    expect(await screen.findByText(/^You began this on version 12/)).toBeVisible();
+    await user.click(screen.getByRole("button", { name: /Save as a version/ }));
+    await waitFor(() =>
+      expect(platform.calls.find(([name]) => name === "editModel")?.[4]).toBe(12),
+    );
+  });
+
+  test("a text that is handed over waits for one that was begun", async () => {
+    localStorage.setItem(
+      "draft.model workshop status",
+      JSON.stringify({ text: "Mine.", on: "12" }),
+    );
+    keepEdit("status" as ModelId, {
+      model_id: "status" as ModelId,
+      content: "Proposed.",
+      version: 11,
+      left_out: 0,
+    });
+    const { user, platform } = renderApp("/b/workshop/models/status?edit=true");
+    const field = () => screen.findByRole("textbox", { name: "Document, Markdown" });
+    expect(await field()).toHaveTextContent("Mine.");
+    await user.click(screen.getByRole("button", { name: /^Take the text from the proposal/ }));
+    expect(await field()).toHaveTextContent("Proposed.");
+    await user.click(screen.getByRole("button", { name: /Save as a version/ }));
+    await waitFor(() =>
+      expect(platform.calls.find(([name]) => name === "editModel")?.slice(3)).toEqual([
+        "Proposed.",
+        11,
+      ]),
+    );
   });
 
   test("clearing and deleting ask first", async () => {

@@ -98,7 +98,7 @@ function Editing({
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="type-small flex min-h-9 shrink-0 flex-wrap items-center gap-2 border-line border-b px-4 py-1 text-muted">
         {words.about}
-        {draft.begun && <span className="font-medium text-text">{words.begun}</span>}
+        {draft.found && <span className="font-medium text-text">{words.begun}</span>}
       </div>
       {view.draft && !view.draft.fits && (
         <p className="flex gap-2 border-line border-b bg-warn-soft px-4 py-2">
