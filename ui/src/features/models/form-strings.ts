@@ -146,6 +146,7 @@ export const strings = {
   saved: "Saved",
   discard: "Take back",
   unchanged: "Nothing has changed",
+  begun: "You began this earlier; it is not saved yet.",
   inBuilder: "Go back to the settings first",
   schemaUnfinished: "The schema cannot be used yet; its builder lists what is wrong.",
   invalid: {

@@ -1,8 +1,9 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import type { TagGroup } from "~/platform/bindings";
 import { noViolations, renderApp } from "../../../test/render";
 import { choiceOf, expressionOf } from "./cron";
+import { strings } from "./form-strings";
 import { changed, groupsOf, isWhole, nodesOf } from "./groups";
 
 describe("schedules", () => {
@@ -193,6 +194,39 @@ describe("the form of a model", { timeout: 60_000 }, () => {
     await waitFor(() =>
       expect(platform.calls.filter(([name]) => name === "updateModel")).toHaveLength(1),
     );
+  });
+
+  test("what was changed and not saved outlives the screen, until it is discarded", async () => {
+    const { user } = renderApp("/b/workshop/models/status/settings");
+    const name = () => screen.findByRole("textbox", { name: "Name" });
+    await user.type(await name(), " now");
+    await user.click(screen.getByRole("radio", { name: "By an expression over tags" }));
+    await user.type(screen.getByRole("textbox", { name: "Tags, separated by commas" }), "lent");
+    await user.click(screen.getByRole("tab", { name: /History/ }));
+    await user.click(screen.getByRole("tab", { name: "Settings" }));
+    expect(await name()).toHaveValue("Workshop status now");
+    expect(screen.getByRole("textbox", { name: "Tags, separated by commas" })).toHaveValue("lent");
+    expect(screen.getByText("You began this earlier; it is not saved yet.")).toBeVisible();
+    await user.click(screen.getByRole("button", { name: strings.discard }));
+    expect(await name()).toHaveValue("Workshop status");
+    await user.click(screen.getByRole("tab", { name: /History/ }));
+    await user.click(screen.getByRole("tab", { name: "Settings" }));
+    expect(await name()).toHaveValue("Workshop status");
+    expect(screen.queryByText("You began this earlier; it is not saved yet.")).toBeNull();
+  });
+
+  test("a model that was begun is there again, and gone once it is left", async () => {
+    const { user, history } = renderApp("/b/workshop/models/new");
+    const name = () => screen.findByRole("textbox", { name: "Name" });
+    await user.type(await name(), "Tools");
+    act(() => history.push("/b/workshop/review"));
+    await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
+    act(() => history.push("/b/workshop/models/new"));
+    expect(await name()).toHaveValue("Tools");
+    await user.click(screen.getByRole("button", { name: strings.cancel }));
+    await waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
+    act(() => history.push("/b/workshop/models/new"));
+    expect(await name()).toHaveValue("");
   });
 
   test("fields of the structured output are described, in step with their code", async () => {

@@ -24,6 +24,15 @@ export const newLeaf = (): GroupNode => ({
 
 export const newGroup = (): GroupNode => ({ id: freshId(), kind: "or", members: [newLeaf()] });
 
+/** The same expression under ids that are free now: it was kept while others were given out. */
+export function renewed(nodes: readonly GroupNode[]): GroupNode[] {
+  return nodes.map((node) =>
+    node.kind === "leaf"
+      ? { ...node, id: freshId() }
+      : { ...node, id: freshId(), members: renewed(node.members) },
+  );
+}
+
 export function nodesOf(groups: readonly TagGroup[]): GroupNode[] {
   return groups.map(nodeOf);
 }

@@ -13,6 +13,7 @@ import { emptyValues, type FormValues, type Given, newModelOf } from "./form-val
 import { ModelFields, useFieldFaults } from "./model-form";
 import { SchemaBuilder } from "./schema/schema-builder";
 import { Summary } from "./summary";
+import { useFormDraft } from "./use-form-draft";
 import { useFormGate } from "./use-form-gate";
 
 /** Makes a model: a page, not a dialog, with what it will do at the side. */
@@ -29,15 +30,21 @@ export function NewModelScreen({
   const create = useWrite("createModel");
   const navigate = useNavigate();
   const [building, setBuilding] = useState(false);
+  // What is begun from a template or a question is kept apart from what is begun from nothing.
+  const draft = useFormDraft(form, `new ${bank} ${template ?? ""} ${given?.question ?? ""}`);
   const gate = useFormGate(form);
   useFieldFaults(form, create.error);
 
-  const leave = () => void navigate({ to: "/b/$bank/models", params: { bank }, search: {} });
+  const leave = () => {
+    draft.drop();
+    void navigate({ to: "/b/$bank/models", params: { bank }, search: {} });
+  };
   const make = form.handleSubmit((values) => {
     // The form can be sent by other ways than its button.
     if (gate !== null) return;
     create.mutate([bank, newModelOf(values)], {
       onSuccess: ({ id }) => {
+        draft.drop();
         say(strings.created(values.name));
         void navigate({
           to: "/b/$bank/models/$model/{-$tab}",
@@ -84,6 +91,7 @@ export function NewModelScreen({
         </div>
         <div className="flex min-h-(--foot) shrink-0 items-center gap-2 border-line border-t bg-sunken px-4">
           <Button onClick={leave}>{strings.cancel}</Button>
+          {draft.begun && <span className="type-small text-muted">{strings.begun}</span>}
           <Button
             type="submit"
             kind="primary"

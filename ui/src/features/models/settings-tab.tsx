@@ -13,6 +13,7 @@ import { ModelFields, useFieldFaults } from "./model-form";
 import { PublishCard } from "./publish-card";
 import { SchemaBuilder } from "./schema/schema-builder";
 import { Summary } from "./summary";
+import { useFormDraft } from "./use-form-draft";
 import { useFormGate } from "./use-form-gate";
 
 /** The same fields as when the model was made. */
@@ -22,6 +23,7 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
   const update = useWrite("updateModel");
   const announce = useAnnounce();
   const [building, setBuilding] = useState(false);
+  const draft = useFormDraft(form, `settings ${bank} ${detail.model.id}`);
   const gate = useFormGate(form);
   const { isDirty } = form.formState;
   const unavailable = gate ?? (isDirty ? undefined : strings.unchanged);
@@ -33,6 +35,7 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
     update.mutate([bank, detail.model.id, patchOf(values)], {
       onSuccess: (saved) => {
         form.reset(valuesOf(saved));
+        draft.drop();
         announce(strings.saved);
       },
     });
@@ -72,9 +75,16 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
           </div>
         </div>
         <div className="flex min-h-(--foot) shrink-0 items-center gap-2 border-line border-t bg-sunken px-4">
-          <Button disabled={!isDirty} onClick={() => form.reset(valuesOf(detail))}>
+          <Button
+            disabled={!isDirty}
+            onClick={() => {
+              form.reset(valuesOf(detail));
+              draft.drop();
+            }}
+          >
             {strings.discard}
           </Button>
+          {draft.begun && <span className="type-small text-muted">{strings.begun}</span>}
           <Button
             type="submit"
             kind="primary"
