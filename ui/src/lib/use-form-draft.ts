@@ -19,11 +19,11 @@ export function useFormDraft<V extends object>(
   begin: V,
   isBlank: (values: V) => boolean,
 ): FormDraft<V> {
-  const { text, begun, set, drop } = useDraft(key, "");
+  const { text, found, set, drop } = useDraft(key, "");
   const [values] = useState<V>(() => ({ ...begin, ...read<V>(text) }));
   return {
     values,
-    begun,
+    begun: found !== null,
     keep: (next) => set(isBlank(next) ? "" : JSON.stringify(next)),
     drop,
   };

@@ -13,8 +13,8 @@ import { emptyValues, type FormValues, type Given, newModelOf } from "./form-val
 import { ModelFields, useFieldFaults } from "./model-form";
 import { SchemaBuilder } from "./schema/schema-builder";
 import { Summary } from "./summary";
-import { useFormDraft } from "./use-form-draft";
 import { useFormGate } from "./use-form-gate";
+import { useKeptChanges } from "./use-kept-changes";
 
 /** Makes a model: a page, not a dialog, with what it will do at the side. */
 export function NewModelScreen({
@@ -31,7 +31,7 @@ export function NewModelScreen({
   const navigate = useNavigate();
   const [building, setBuilding] = useState(false);
   // What is begun from a template or a question is kept apart from what is begun from nothing.
-  const draft = useFormDraft(form, `new ${bank} ${template ?? ""} ${given?.question ?? ""}`);
+  const draft = useKeptChanges(form, `new ${bank} ${template ?? ""} ${given?.question ?? ""}`);
   const gate = useFormGate(form);
   useFieldFaults(form, create.error);
 

@@ -13,8 +13,8 @@ import { ModelFields, useFieldFaults } from "./model-form";
 import { PublishCard } from "./publish-card";
 import { SchemaBuilder } from "./schema/schema-builder";
 import { Summary } from "./summary";
-import { useFormDraft } from "./use-form-draft";
 import { useFormGate } from "./use-form-gate";
+import { useKeptChanges } from "./use-kept-changes";
 
 /** The same fields as when the model was made. */
 export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetail }) {
@@ -23,7 +23,7 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
   const update = useWrite("updateModel");
   const announce = useAnnounce();
   const [building, setBuilding] = useState(false);
-  const draft = useFormDraft(form, `settings ${bank} ${detail.model.id}`);
+  const draft = useKeptChanges(form, `settings ${bank} ${detail.model.id}`);
   const gate = useFormGate(form);
   const { isDirty } = form.formState;
   const unavailable = gate ?? (isDirty ? undefined : strings.unchanged);

@@ -9,7 +9,7 @@ type Changes = Partial<FormValues>;
  * What was changed in a form and not saved outlives the screen and the window. Only what differs from
  * the values that the form began with is kept, so that the rest still follows the model.
  */
-export function useFormDraft(form: Form, key: string): { begun: boolean; drop: () => void } {
+export function useKeptChanges(form: Form, key: string): { begun: boolean; drop: () => void } {
   const stored = `draft.form ${key}`;
   const [found] = useState(() => read(stored));
   const [begun, setBegun] = useState(found !== null);
