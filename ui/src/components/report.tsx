@@ -1,12 +1,13 @@
-import { ChevronDown, Copy } from "lucide-react";
+import { ChevronDown } from "lucide-react";
 import { Collapsible } from "radix-ui";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import type { FallbackProps } from "react-error-boundary";
 import { cn } from "~/lib/cn";
 import type { Report } from "~/platform/bindings";
 import { useReadAnew } from "~/platform/cache";
 import { toReport } from "~/platform/errors";
 import { Button } from "./button";
+import { CopyButton } from "./copy-button";
 import { Icon } from "./icon";
 import { StateMark } from "./state";
 
@@ -58,7 +59,6 @@ export function ReportCard({
 }
 
 function Details({ report }: { report: Report }) {
-  const [copied, setCopied] = useState(false);
   const lines: [string, string][] = [
     ["Code", report.code],
     ["Reason", report.reason],
@@ -66,11 +66,8 @@ function Details({ report }: { report: Report }) {
     ...(report.detail ? [["Cause", report.detail] as [string, string]] : []),
     ...(report.run ? [["Run", report.run.id] as [string, string]] : []),
   ];
-  const copy = async () => {
-    const text = [report.message, ...lines.map(([name, value]) => `${name}: ${value}`)].join("\n");
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-  };
+  const text = () =>
+    [report.message, ...lines.map(([name, value]) => `${name}: ${value}`)].join("\n");
   return (
     <Collapsible.Root className="border-line border-t px-4 py-1.5">
       <div className="flex items-center">
@@ -82,9 +79,9 @@ function Details({ report }: { report: Report }) {
           />
           Details
         </Collapsible.Trigger>
-        <Button kind="plain" size="small" icon={Copy} className="ml-auto" onClick={copy}>
-          {copied ? "Copied" : "Copy"}
-        </Button>
+        <CopyButton kind="plain" size="small" className="ml-auto" text={text}>
+          Copy
+        </CopyButton>
       </div>
       <Collapsible.Content>
         <dl className="grid grid-cols-[7rem_minmax(0,1fr)] gap-x-2 gap-y-0.5 pt-1 pb-2 pl-4.5">

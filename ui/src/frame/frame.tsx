@@ -5,6 +5,7 @@ import { ErrorBoundary } from "react-error-boundary";
 import { IconButton } from "~/components/button";
 import { Icon } from "~/components/icon";
 import { Keys } from "~/components/keys";
+import { LeftBehind } from "~/components/left-behind";
 import { BrokenPane } from "~/components/report";
 import { useCommands } from "~/keys/use-commands";
 import type { BankId } from "~/platform/bindings";
@@ -112,6 +113,7 @@ export function Frame({ bank, children }: { bank: BankId; children: ReactNode })
           className="flex min-h-0 min-w-0 flex-col"
         >
           <Unattended bank={bank} />
+          <LeftBehind />
           <div className="flex min-h-0 min-w-0 flex-1">
             <ErrorBoundary FallbackComponent={BrokenPane} resetKeys={[pathname]}>
               {children}

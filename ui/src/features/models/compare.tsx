@@ -7,6 +7,7 @@ import { Fact } from "~/components/fact";
 import { Checkbox, TextArea } from "~/components/field";
 import { Icon } from "~/components/icon";
 import { JsonChanges } from "~/components/json-changes";
+import { attend } from "~/components/left-behind";
 import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { Segmented } from "~/components/segmented";
@@ -15,6 +16,7 @@ import { Tabs } from "~/components/tabs";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
 import { withHeadings } from "~/lib/headings";
+import { useDraft } from "~/lib/use-draft";
 import { useNarrow } from "~/lib/use-narrow";
 import type {
   BankId,
@@ -243,6 +245,7 @@ function Keeping({
         disabled={pin.isPending}
         onClick={() => pin.mutate([bank, model, entry.version, !entry.pinned])}
       />
+      {pin.error && <ReportCard report={pin.error} className="order-last basis-full" />}
       <Button size="small" kind="plain" onClick={() => setNoting(true)}>
         {words.noteAct}
       </Button>
@@ -264,10 +267,14 @@ function NoteDialog({
   entry: VersionEntry;
   onLeave: () => void;
 }) {
-  const [text, setText] = useState(entry.note ?? "");
+  const draft = useDraft(`version ${bank} ${model} ${entry.version}`, entry.note ?? "");
   const note = useWrite("noteVersion");
+  const leave = () => {
+    draft.drop();
+    onLeave();
+  };
   const save = () =>
-    note.mutate([bank, model, entry.version, text.trim() || null], { onSuccess: onLeave });
+    note.mutate([bank, model, entry.version, draft.text.trim() || null], { onSuccess: leave });
   return (
     <FormDialog
       open
@@ -275,7 +282,7 @@ function NoteDialog({
       title={words.noteTitle(entry.version)}
       foot={
         <>
-          <Button onClick={onLeave}>{words.noteBack}</Button>
+          <Button onClick={leave}>{words.noteBack}</Button>
           <Button kind="primary" disabled={note.isPending} onClick={save}>
             {words.noteSave}
           </Button>
@@ -285,8 +292,8 @@ function NoteDialog({
       {note.error && <ReportCard report={note.error} />}
       <TextArea
         label={words.noteField}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
+        value={draft.text}
+        onChange={(event) => draft.set(event.target.value)}
       />
     </FormDialog>
   );
@@ -308,30 +315,38 @@ function Revert({
   const revert = useWrite("revertModel");
   const { id, version } = detail.model;
   const possible = to > 0 && to < version;
-  const act = async () => {
-    const reverted = await revert.mutateAsync([bank, id, to, readAgain]);
-    onReverted();
-    say(words.reverted(to, reverted.model.version), {
-      label: words.undo,
-      run: () => revert.mutate([bank, id, version, false]),
+  const act = () => {
+    if (revert.isPending) return;
+    revert.mutate([bank, id, to, readAgain], {
+      onSuccess: (reverted) => {
+        onReverted();
+        say(words.reverted(to, reverted.model.version), {
+          label: words.undo,
+          run: () =>
+            void attend(words.notUndone(to), () => revert.mutateAsync([bank, id, version, false])),
+        });
+      },
     });
   };
-  useCommands(possible ? { "model.revert": () => void act() } : {});
+  useCommands(possible ? { "model.revert": act } : {});
   if (!possible) return null;
   return (
-    <span className="ml-auto flex flex-wrap items-center gap-3">
-      <span title={words.readAgainHelp}>
-        <Checkbox
-          className="type-small"
-          label={words.readAgain}
-          checked={readAgain}
-          onChange={(event) => setReadAgain(event.target.checked)}
-        />
+    <>
+      {revert.error && <ReportCard report={revert.error} className="order-last basis-full" />}
+      <span className="ml-auto flex flex-wrap items-center gap-3">
+        <span title={words.readAgainHelp}>
+          <Checkbox
+            className="type-small"
+            label={words.readAgain}
+            checked={readAgain}
+            onChange={(event) => setReadAgain(event.target.checked)}
+          />
+        </span>
+        <Button size="small" disabled={revert.isPending} onClick={act}>
+          {words.revert(to)}
+        </Button>
       </span>
-      <Button size="small" disabled={revert.isPending} onClick={() => void act()}>
-        {words.revert(to)}
-      </Button>
-    </span>
+    </>
   );
 }
 

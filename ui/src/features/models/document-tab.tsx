@@ -104,6 +104,11 @@ export function DocumentTab({
             onClick={() => setAsked(!side)}
           />
         </div>
+        {locking.fault && !side && (
+          <div className="px-4 pt-4">
+            <ReportCard report={locking.fault} />
+          </div>
+        )}
         {failure && (
           <div className="px-4 pt-4">
             <ReportCard

@@ -5,6 +5,7 @@ import { Badge } from "~/components/badge";
 import { Button, IconButton } from "~/components/button";
 import { Back, Confirm } from "~/components/dialog";
 import { Icon } from "~/components/icon";
+import { attend } from "~/components/left-behind";
 import { Menu, MenuItem, MenuSeparator } from "~/components/menu";
 import { ModelStateWord } from "~/components/model-state";
 import { ReportCard } from "~/components/report";
@@ -166,6 +167,7 @@ function Clear({
           </Back>
           <Button
             kind="danger"
+            disabled={clear.isPending}
             onClick={() =>
               clear.mutate([bank, model.id, model.version], {
                 onSuccess: () => {
@@ -214,7 +216,10 @@ function Remove({
             onClick={async () => {
               // Left first, so that the screen of a deleted model is never asked for again.
               await navigate({ to: "/b/$bank/models", params: { bank }, search: {} });
-              remove.mutate([bank, model.id], { onSuccess: () => say(words.done(model.name)) });
+              void attend(words.failed(model.name), async () => {
+                await remove.mutateAsync([bank, model.id]);
+                say(words.done(model.name));
+              });
             }}
           >
             {words.act}

@@ -132,7 +132,6 @@ export const strings = {
     fields: "Fields",
     json: "JSON",
     copy: "Copy",
-    copied: "Copied",
   },
   dry: {
     act: "Dry run",
@@ -336,6 +335,7 @@ export const strings = {
     revert: (version: number) => `Revert to version ${version}`,
     readAgain: "Read again what came after",
     readAgainHelp: "The next refresh reads the facts since that version once more.",
+    notUndone: (version: number) => `Version ${version} was brought back and stays.`,
     reverted: (to: number, version: number) => `Version ${version} brings version ${to} back`,
     undo: "Undo",
     same: "These two versions say the same.",
@@ -389,5 +389,6 @@ export const strings = {
     back: "Keep it",
     act: "Delete for good",
     done: (name: string) => `${name} is deleted`,
+    failed: (name: string) => `${name} was not deleted.`,
   },
 } as const;

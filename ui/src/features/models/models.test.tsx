@@ -293,7 +293,53 @@ describe("model", () => {
     await noViolations();
     await user.click(within(dialog).getByRole("button", { name: "Delete for good" }));
     await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/models"));
-    expect(platform.calls).toContainEqual(["deleteModel", "workshop", "status"]);
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual(["deleteModel", "workshop", "status"]),
+    );
+  });
+
+  test("a model that could not be deleted is told of where one has gone", async () => {
+    let refuse = true;
+    const { user } = renderApp("/b/workshop/models/status", {
+      deleteModel: async () => {
+        if (refuse) throw refusal({ message: "The data is busy." });
+        return { models: 1, versions: 0, proposals: 0 } as never;
+      },
+    });
+    await user.click(await screen.findByRole("button", { name: "More" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Delete the model…" }));
+    await user.click(await screen.findByRole("button", { name: "Delete for good" }));
+    const alert = await screen.findByRole("alert");
+    expect(alert).toHaveTextContent("The data is busy.");
+    expect(alert).toHaveTextContent("Workshop status was not deleted.");
+    await noViolations();
+    refuse = false;
+    await user.click(within(alert).getByRole("button", { name: "Try again" }));
+    expect(await screen.findByText("Workshop status is deleted")).toBeVisible();
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  test("what history cannot do is told there, and a way back that fails above the screen", async () => {
+    let reverts = 0;
+    const { user } = renderApp("/b/workshop/models/status/history", {
+      pinVersion: async () => {
+        throw refusal({ message: "The data is busy." });
+      },
+      revertModel: async () => {
+        reverts += 1;
+        if (reverts !== 2) throw refusal({ message: "The model is being written." });
+        return { model: { version: 13 } } as never;
+      },
+    });
+    await user.click(await screen.findByRole("button", { name: "Pin, so that it is always kept" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent("The data is busy.");
+    await user.click(screen.getByRole("button", { name: "Revert to version 11" }));
+    expect(await screen.findByText("The model is being written.")).toBeVisible();
+    await user.click(screen.getByRole("button", { name: "Revert to version 11" }));
+    await user.click(await screen.findByRole("button", { name: "Undo" }));
+    expect(await screen.findByText("Version 11 was brought back and stays.")).toBeVisible();
+    await user.click(screen.getAllByRole("button", { name: "Dismiss" })[0] as HTMLElement);
+    expect(screen.queryByText("Version 11 was brought back and stays.")).toBeNull();
   });
 
   test("a block tells who wrote it, and is locked and unlocked", async () => {

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Button } from "~/components/button";
+import { CopyButton } from "~/components/copy-button";
 import { Empty } from "~/components/empty";
 import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
@@ -77,16 +78,13 @@ export function StructuredTab({
                 { value: "json", label: words.json },
               ]}
             />
-            <Button
+            <CopyButton
               size="small"
               className="ml-auto"
-              onClick={() => {
-                void navigator.clipboard.writeText(JSON.stringify(value, null, 2));
-                say(words.copied);
-              }}
+              text={() => JSON.stringify(value, null, 2)}
             >
               {words.copy}
-            </Button>
+            </CopyButton>
           </div>
           <ScrollText label={strings.tabs.structured} className="px-4 py-4">
             {form === "fields" ? (

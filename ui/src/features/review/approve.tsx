@@ -8,7 +8,6 @@ import {
   Scissors,
   User,
 } from "lucide-react";
-import { useState } from "react";
 import { Button } from "~/components/button";
 import { Back, Confirm } from "~/components/dialog";
 import { TextField } from "~/components/field";
@@ -16,6 +15,7 @@ import { Icon } from "~/components/icon";
 import { ReportCard } from "~/components/report";
 import { dayTime } from "~/lib/format";
 import { shown } from "~/lib/markers";
+import { useDraft } from "~/lib/use-draft";
 import type { Preview, ProposalView, Report } from "~/platform/bindings";
 import { decidable } from "./op-words";
 import { strings } from "./strings";
@@ -48,13 +48,14 @@ export function ApproveDialog({
   draft: boolean;
   report: Report | null;
   busy: boolean;
-  onPublish: (withoutStructuredOutput: boolean, note: string | null) => void;
+  /** `after` is called once it is published. */
+  onPublish: (withoutStructuredOutput: boolean, note: string | null, after: () => void) => void;
   onLeave: () => void;
 }) {
   const { row } = view;
   const version = view.base_version + 1;
   const blocked = report?.code === "structured_output_failed";
-  const [note, setNote] = useState("");
+  const note = useDraft(`approve ${row.id}`, "");
   return (
     <Confirm
       open
@@ -74,7 +75,7 @@ export function ApproveDialog({
           <Button
             kind="primary"
             disabled={busy}
-            onClick={() => onPublish(blocked, note.trim() || null)}
+            onClick={() => onPublish(blocked, note.text.trim() || null, note.drop)}
           >
             {blocked ? words.withoutView : words.publish(version)}
           </Button>
@@ -101,8 +102,8 @@ export function ApproveDialog({
       </dl>
       <TextField
         label={words.note}
-        value={note}
-        onChange={(event) => setNote(event.target.value)}
+        value={note.text}
+        onChange={(event) => note.set(event.target.value)}
       />
       {!draft && row.decisions.undecided > 0 && (
         <p className="type-small text-muted">{words.left(row.decisions.undecided)}</p>

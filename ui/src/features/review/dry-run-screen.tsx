@@ -3,8 +3,10 @@ import { ChevronLeft, TriangleAlert } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { Badge } from "~/components/badge";
 import { Button } from "~/components/button";
+import { CopyButton } from "~/components/copy-button";
 import { Empty } from "~/components/empty";
 import { Icon } from "~/components/icon";
+import { attend } from "~/components/left-behind";
 import { Pane, PaneEdge, Panes } from "~/components/panes";
 import { ReportCard } from "~/components/report";
 import { SkeletonRows } from "~/components/skeleton";
@@ -225,7 +227,7 @@ function Foot({ dry, place }: { dry: DryRunView; place: Place }) {
   const keep = useWrite("keepDryRun");
   const drop = useWrite("dropDryRun");
   const again = useWrite("dryRunModel");
-  const fault = keep.error ?? drop.error ?? again.error;
+  const fault = keep.error ?? again.error;
   const busy = keep.isPending || drop.isPending || again.isPending;
   const toModel = () =>
     navigate({
@@ -261,7 +263,10 @@ function Foot({ dry, place }: { dry: DryRunView; place: Place }) {
           onClick={async () => {
             // Left first, so that the result that goes is not asked for again.
             await toModel();
-            drop.mutate([bank, dry.dry_run_id], { onSuccess: () => say(words.dropped) });
+            void attend(words.notDropped, async () => {
+              await drop.mutateAsync([bank, dry.dry_run_id]);
+              say(words.dropped);
+            });
           }}
         >
           {words.drop}
@@ -280,15 +285,9 @@ function Foot({ dry, place }: { dry: DryRunView; place: Place }) {
         >
           {words.again}
         </Button>
-        <Button
-          kind="plain"
-          onClick={() => {
-            void navigator.clipboard.writeText(JSON.stringify(dry, null, 2));
-            say(words.copied);
-          }}
-        >
+        <CopyButton kind="plain" text={() => JSON.stringify(dry, null, 2)}>
           {words.copy}
-        </Button>
+        </CopyButton>
         <Button
           kind="primary"
           command="review.approve"

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Button } from "~/components/button";
 import { Empty } from "~/components/empty";
 import { ModelStateWord } from "~/components/model-state";
+import { ReportCard } from "~/components/report";
 import { say } from "~/components/toast";
 import { dayTime } from "~/lib/format";
 import type { BankId, ProposalView } from "~/platform/bindings";
@@ -92,16 +93,18 @@ export function AllSkipped({ bank, view }: { bank: BankId; view: ProposalView })
         <Button
           kind="primary"
           disabled={refresh.isPending}
-          onClick={async () => {
-            await refresh.mutateAsync([bank, view.row.model_id, true]);
-            say(strings.folding);
-          }}
+          onClick={() =>
+            refresh.mutate([bank, view.row.model_id, true], {
+              onSuccess: () => say(strings.folding),
+            })
+          }
         >
           {words.full}
         </Button>
       }
     >
       <p>{words.about}</p>
+      {refresh.error && <ReportCard report={refresh.error} />}
       <Skipped view={view} />
     </Empty>
   );

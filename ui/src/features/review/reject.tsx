@@ -3,6 +3,7 @@ import { Button } from "~/components/button";
 import { FormDialog } from "~/components/dialog";
 import { Checkbox, RadioField, TextArea } from "~/components/field";
 import { ReportCard } from "~/components/report";
+import { useDraft } from "~/lib/use-draft";
 import type { ProposalView, RejectDisposition, RejectInput, Report } from "~/platform/bindings";
 import { strings } from "./strings";
 
@@ -19,16 +20,18 @@ export function RejectDialog({
   view: ProposalView;
   report: Report | null;
   busy: boolean;
-  onReject: (input: RejectInput) => void;
+  /** `after` is called once it is rejected. */
+  onReject: (input: RejectInput, after: () => void) => void;
   onLeave: () => void;
 }) {
-  const [note, setNote] = useState("");
+  // Until it is said to the next refresh, the reason outlives the dialog.
+  const { text: note, set: setNote, drop } = useDraft(`reject ${view.row.id}`, "");
   const [chosen, setChosen] = useState<RejectDisposition | null>(null);
   const [standing, setStanding] = useState(false);
   const noted = note.trim() !== "";
   const disposition = chosen ?? (noted ? "retry" : "dismiss");
   const reject = () =>
-    onReject({ note: noted ? note.trim() : null, disposition, standing: noted && standing });
+    onReject({ note: noted ? note.trim() : null, disposition, standing: noted && standing }, drop);
   return (
     <FormDialog
       open

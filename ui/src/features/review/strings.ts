@@ -193,6 +193,7 @@ export const strings = {
   conflictsLeft: (left: number) => `${plural(left, "conflict")} to settle first`,
   published: (version: number, name: string) => `Version ${version} of ${name} is published`,
   undo: "Undo",
+  notUndone: (name: string) => `${name} was not taken back; it stands as published.`,
   undone: (version: number) => `Reverted to version ${version}`,
   nothingToUndo: "No decision to take back",
 
@@ -350,8 +351,8 @@ export const strings = {
     again: "Run it again",
     drop: "Drop it",
     dropped: "The result of the dry run is dropped",
+    notDropped: "The result of the dry run was not dropped.",
     copy: "Copy as JSON",
-    copied: "Copied",
     mode: (effective: string, requested: string) =>
       effective === requested ? effective : `${effective}, asked for ${requested}`,
     would: {

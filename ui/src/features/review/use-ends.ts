@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { attend } from "~/components/left-behind";
 import { say } from "~/components/toast";
 import { usePlatform } from "~/platform";
 import type {
@@ -56,10 +57,11 @@ export function useEnds(bank: BankId, view: ProposalView) {
     const model = published.model_id;
     say(strings.published(published.version, row.model_name), {
       label: strings.undo,
-      run: async () => {
-        await reversal.mutateAsync([bank, model, view.base_version, false]);
-        say(strings.undone(view.base_version));
-      },
+      run: () =>
+        void attend(strings.notUndone(row.model_name), async () => {
+          await reversal.mutateAsync([bank, model, view.base_version, false]);
+          say(strings.undone(view.base_version));
+        }),
     });
     await navigate({
       to: "/b/$bank/models/$model/{-$tab}",
@@ -110,17 +112,20 @@ export function useEnds(bank: BankId, view: ProposalView) {
     /** Publishes a whole text of the person's own. */
     approveDraft: (text: string, after: () => void) =>
       ask(() => commands.previewDraft(bank, row.id, text), text, after),
-    publish: (withoutStructuredOutput: boolean, note: string | null) =>
+    publish: (withoutStructuredOutput: boolean, note: string | null, after: () => void) =>
       void attempt(async () => {
-        if (summary) await publish(summary, withoutStructuredOutput, note);
+        if (!summary) return;
+        await publish(summary, withoutStructuredOutput, note);
+        after();
       }),
     askReject: () => {
       setReport(null);
       setRejecting(true);
     },
-    reject: (input: RejectInput) =>
+    reject: (input: RejectInput, after: () => void) =>
       void attempt(async () => {
         await rejection.mutateAsync([bank, row.id, input, turnOf(view)]);
+        after();
         setRejecting(false);
         say(strings.rejection.done(row.model_name));
         await navigate({
