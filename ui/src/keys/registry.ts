@@ -22,6 +22,7 @@ export type Group =
   | "Go to"
   | "Review"
   | "Models"
+  | "Pages"
   | "Model"
   | "Schema"
   | "Reflect"
@@ -64,6 +65,23 @@ const commands = {
   "models.edit": { words: "Settings of the chosen model", group: "Models", keys: ["e"] },
   "models.history": { words: "History of the chosen model", group: "Models", keys: ["h"] },
   "models.refreshAll": { words: "Refresh all that are behind", group: "Models", keys: ["shift+r"] },
+  "models.layout": { words: "List or folders", group: "Models", keys: ["v"] },
+
+  "pages.newPage": { words: "New page", group: "Pages", keys: ["n"] },
+  "pages.newFolder": { words: "New folder", group: "Pages", keys: ["shift+n"] },
+  "pages.find": { words: "Find a page", group: "Pages", keys: ["/"], keysOnly: true },
+  "pages.rename": { words: "Rename…", group: "Pages", keys: ["f2"] },
+  "pages.move": { words: "Move to another folder…", group: "Pages", keys: ["m"] },
+  "pages.up": { words: "Move up", group: "Pages", keys: ["alt+arrowup"] },
+  "pages.down": { words: "Move down", group: "Pages", keys: ["alt+arrowdown"] },
+  "pages.in": {
+    words: "Move into the folder above",
+    group: "Pages",
+    keys: ["alt+arrowright"],
+  },
+  "pages.out": { words: "Move out of the folder", group: "Pages", keys: ["alt+arrowleft"] },
+  "pages.delete": { words: "Delete…", group: "Pages", keys: ["mod+backspace"] },
+  "pages.save": { words: "Save all pages as files…", group: "Pages", keys: [] },
 
   "model.refresh": { words: "Refresh this model", group: "Model", keys: ["r"] },
   "model.edit": { words: "Edit the document", group: "Model", keys: ["e"] },
@@ -158,6 +176,7 @@ export const COMMANDS: Readonly<Record<CommandId, CommandSpec>> = commands;
 export const GROUPS: readonly Group[] = [
   "Review",
   "Models",
+  "Pages",
   "Model",
   "Schema",
   "Reflect",

@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { ListFilter, Plus } from "lucide-react";
-import { useMemo, useRef, useState } from "react";
+import { type ReactNode, useMemo, useRef, useState } from "react";
 import { Button } from "~/components/button";
 import { FilterField } from "~/components/field";
 import { Grid, type Sort } from "~/components/grid";
@@ -25,10 +25,13 @@ import { useDryRun } from "./use-dry-run";
 
 export function ModelsScreen({
   bank,
+  layout,
   filter,
   onFilter,
 }: {
   bank: BankId;
+  /** The way to the folders. */
+  layout: ReactNode;
   filter: ModelFilter;
   onFilter: (filter: ModelFilter) => void;
 }) {
@@ -96,6 +99,7 @@ export function ModelsScreen({
       tabIndex={-1}
     >
       <PaneHead level={1} title={strings.title} about={all ? all.length : undefined}>
+        {layout}
         <Button kind="primary" icon={Plus} onClick={() => create()}>
           {strings.newModel}
         </Button>
