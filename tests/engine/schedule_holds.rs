@@ -9,7 +9,7 @@ use engine::view::memory::{ExtractionMode, ImportFiles, RetainText};
 use engine::view::model::{ModelState, NewModel, ReviewMode};
 use engine::view::operation::OperationStatus;
 use engine::view::proposal::{
-    DecideOps, Decision, ProposalView, RejectDisposition, RejectInput, Turn,
+    DecideOps, Decision, ProposalState, ProposalView, RejectDisposition, RejectInput, Turn,
 };
 use engine::{endpoints, ops, settings};
 use llm::Usage;
@@ -104,6 +104,28 @@ async fn a_begun_review_holds_the_run_until_it_is_decided() {
         assert_eq!(ran.status, OperationStatus::Completed);
         assert_eq!(outcome(&detail(&f).await), "proposal_created");
     }
+}
+
+/// 13.6: a review that no longer fits the document is one until it is decided.
+#[tokio::test]
+async fn a_review_in_conflict_goes_on_holding_the_run() {
+    let f = Fixture::new().await;
+    let open = reviewed(&f).await;
+    decide(&f, &open, Decision::Accepted).await;
+    news(&f, 2).await;
+    assert_eq!(consolidated(&f, &[]).await, 1);
+    let version = detail(&f).await.model.version;
+    let other = "# Ovens\n\nThey are cold.\n".to_owned();
+    models::edit_content(&f.engine, &f.bank, &id(), other, version).await.expect("an edit");
+    let stuck = waiting(&f).await;
+    assert_eq!(stuck.row.state, ProposalState::Conflicted);
+    f.run_queue().await;
+    let held = queue(&f).await;
+    assert_eq!(held.len(), 1, "{:?}", waiting(&f).await.row);
+    assert_eq!(held[0].held_reason.as_deref(), Some("review_in_progress"));
+    reject(&f, &stuck, RejectDisposition::Dismiss).await;
+    f.run_queue().await;
+    assert_eq!(operation(&f, &held[0].id).await.status, OperationStatus::Completed);
 }
 
 /// 12.4: for a reviewed model the interval counts from the newest proposal, too.

@@ -86,8 +86,9 @@ pub(super) fn let_go(tx: &WriteTx<'_>, means: Means, now: Instant) -> store::Res
     for operation in operations::held(tx)? {
         let Some(reason) = operation.held else { continue };
         let still = match reason {
-            // A person may have chosen to wait for the end of the review, too.
-            HeldReason::ReviewInProgress => automatic::in_review(tx, &operation)?,
+            // Until the proposal is decided, also while it does not fit the document. A person may
+            // have chosen to wait for that, too.
+            HeldReason::ReviewInProgress => proposal_waits(tx, &operation)?,
             _ => verdict(tx, &operation, means, now)? == Verdict::Hold(reason),
         };
         if !still {
@@ -126,14 +127,7 @@ fn verdict(
         return Ok(Verdict::Hold(HeldReason::LlmNotConfigured));
     }
     if !operation.automatic {
-        let waits = operation.held == Some(HeldReason::ReviewInProgress);
-        let verdict = if waits && proposal_waits(tx, operation)? {
-            // A person asked it to wait for the end of the review.
-            Verdict::Hold(HeldReason::ReviewInProgress)
-        } else {
-            Verdict::Run
-        };
-        return Ok(verdict);
+        return Ok(Verdict::Run);
     }
     if settings::background_paused(tx)? {
         return Ok(Verdict::Hold(HeldReason::PausedByPerson));

@@ -64,14 +64,6 @@ pub(crate) fn about_to_run(
     })
 }
 
-/// Whether a person is deciding on a proposal of the operation's model.
-pub(crate) fn in_review(tx: &ReadTx<'_>, operation: &Operation) -> store::Result<bool> {
-    let Some(id) = &operation.model else { return Ok(false) };
-    let Some(model) = store::models::find(tx, operation.bank, id)? else { return Ok(false) };
-    let newest = store::proposals::newest(tx, model.head.key)?;
-    Ok(newest.is_some_and(|proposal| proposal.state == ProposalState::InReview))
-}
-
 fn paused(head: &ModelHead, now: Instant) -> Option<Instant> {
     head.paused_until.filter(|until| *until > now)
 }

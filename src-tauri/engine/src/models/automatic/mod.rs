@@ -6,7 +6,7 @@ mod gate;
 mod schedule;
 mod triggers;
 
-pub(crate) use gate::{about_to_run, in_review};
+pub(crate) use gate::about_to_run;
 pub(crate) use schedule::{LastLook, start};
 pub use schedule::{Ticked, tick};
 pub use triggers::after_consolidation;
