@@ -460,6 +460,36 @@ async fn a_deletion_refreshes_the_models_that_cite_what_is_gone() {
     assert_eq!(refreshes(&f).await, []);
 }
 
+/// 12.8: what went while facts waited for folding is noticed once they are folded, also by models
+/// that refresh on a schedule alone.
+#[tokio::test]
+async fn a_deletion_while_facts_wait_is_noticed_when_they_are_folded() {
+    let f = Fixture::new().await;
+    let made = built(&f, json!({ "refresh_cron": "0 3 * * *" })).await;
+    let plain = NewModel { id: Some("plain".into()), ..kept(json!({})) };
+    models::create(&f.engine, &f.bank, plain).await.expect("a model");
+    f.run_queue().await;
+    let on = json!({ "enable_auto_consolidation": true });
+    settings::set_of(&f.engine, &f.bank, on.into()).await.expect("settings");
+    let gone = domain::MemoryId(made.based_on[0].id.clone());
+    memory::delete(&f.engine, &f.bank, &gone).await.expect("deleted");
+    assert_eq!(refreshes(&f).await, [], "facts wait for folding, whose end will ask");
+    f.run_queue().await;
+    let mut ran = ops::list(&f.engine, &f.bank).await.expect("operations");
+    ran.retain(|row| row.triggered_by == ["after_deletion"]);
+    assert_eq!(ran.len(), 1, "the model without a trigger is only flagged");
+    assert_eq!(
+        (ran[0].mental_model_id.clone(), ran[0].status),
+        (Some(id()), OperationStatus::Completed)
+    );
+    assert!(detail(&f).await.model.refresh_reasons.is_empty());
+    // News alone is nothing to a schedule that is not due.
+    news(&f, 1).await;
+    f.run_queue().await;
+    let all = ops::list(&f.engine, &f.bank).await.expect("operations");
+    assert!(all.iter().all(|row| row.triggered_by != ["after_consolidation"]));
+}
+
 /// 12.6: a boundary is acted on once, whatever came of it; 0 seconds between looks is off.
 #[tokio::test]
 async fn a_boundary_is_acted_on_once() {

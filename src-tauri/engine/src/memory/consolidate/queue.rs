@@ -5,7 +5,6 @@ use crate::handle::write_bank;
 use crate::report::fault;
 use crate::view::memory::Consolidating;
 use crate::{Engine, Result};
-use domain::bank::BankSettings;
 use domain::{BankId, FieldFault, Instant, OperationId};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -122,9 +121,11 @@ fn is_due(tx: &ReadTx<'_>, bank: BankKey) -> store::Result<bool> {
     Ok(freshness::is_pending(tx, bank)? || !memories::to_review(tx, bank)?.is_empty())
 }
 
-/// Whether facts are folded without being asked to.
-fn is_automatic(settings: &BankSettings) -> bool {
-    settings.enable_observations && settings.enable_auto_consolidation
+/// Whether something waits for folding in a bank that folds without being asked to.
+pub(crate) fn will_come(tx: &ReadTx<'_>, bank: BankKey) -> store::Result<bool> {
+    let settings = crate::settings::of_bank(tx, &store::banks::by_key(tx, bank)?)?;
+    let automatic = settings.enable_observations && settings.enable_auto_consolidation;
+    Ok(automatic && is_due(tx, bank)?)
 }
 
 /// To be called in the transaction that wrote, corrected or took away facts: queues a consolidation
@@ -137,8 +138,7 @@ pub(crate) fn after_write(
     tags: &BTreeSet<String>,
     now: Instant,
 ) -> store::Result<bool> {
-    let settings = crate::settings::of_bank(tx, &store::banks::by_key(tx, bank)?)?;
-    if !is_automatic(&settings) || !is_due(tx, bank)? {
+    if !will_come(tx, bank)? {
         return Ok(false);
     }
     let payload = Payload { untold: true, touched: tags.clone(), ..Payload::default() };

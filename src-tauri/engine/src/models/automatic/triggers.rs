@@ -3,11 +3,13 @@
 
 use super::{Fate, Trigger, submit};
 use crate::handle::write_bank;
+use crate::memory::consolidate;
 use crate::ops::{self, Means};
-use crate::{Engine, Result, fresh, settings};
-use domain::model::Cause;
+use crate::{Engine, Result, fresh};
+use domain::model::{Cause, Freshness};
 use domain::staleness::RefreshReason;
 use domain::tags::TagSet;
+use domain::trigger::StatedTrigger;
 use domain::{BankId, Instant};
 use std::collections::{BTreeSet, HashSet};
 use store::models::ModelHead;
@@ -18,10 +20,11 @@ use store::{BankKey, ModelKey, ReadTx, WriteTx};
 const AUTOMATIC: [&str; 3] = ["refresh_cron", "full_refresh_cron", "refresh_after_consolidation"];
 
 /// Submits the refreshes that a finished consolidation calls for: of the models that ask for it,
-/// whose scope can hold what was touched, and that need a refresh. `touched` are all tags of all
-/// memories that any of its rounds folded or wrote, an empty set when none bears a tag. Gives the
-/// number of models whose refresh was queued or joined. To be called once, when the last round is
-/// committed; a second call submits nothing twice.
+/// whose scope can hold what was touched, and that need a refresh; and of those that refresh by
+/// themselves and cite something that went while facts waited, which a deletion leaves to this.
+/// `touched` are all tags of all memories that any of its rounds folded or wrote, an empty set when
+/// none bears a tag. Gives the number of models whose refresh was queued or joined. To be called once,
+/// when the last round is committed; a second call submits nothing twice.
 ///
 /// # Errors
 /// `bank_not_found`; those of the file.
@@ -31,12 +34,15 @@ pub async fn after_consolidation(
     touched: &BTreeSet<String>,
 ) -> Result<usize> {
     let touched = TagSet::new(touched);
-    all_of(engine, bank, "after_consolidation", Cause::AfterConsolidation, move |tx, key| {
-        let heads = in_bank(tx, key, &["refresh_after_consolidation"])?;
-        Ok(heads
-            .into_iter()
-            .filter(|head| fresh::scope_of(head).may_hold_touched(&touched))
-            .collect())
+    submit_all(engine, bank, "after_consolidation", move |tx, key| {
+        let cause = |head: &ModelHead, fresh: &Freshness| {
+            if asks_for_it(head) && fresh::scope_of(head).may_hold_touched(&touched) {
+                // Touched by what this model reads nothing of: no trigger, and nothing to record.
+                return fresh.needs_refresh.then_some(Cause::AfterConsolidation);
+            }
+            lost_grounding(fresh).then_some(Cause::AfterDeletion)
+        };
+        called(tx, key, cause)
     })
     .await
 }
@@ -46,9 +52,8 @@ pub async fn after_consolidation(
 /// Nothing while facts wait for folding, since the end of that will ask. A failure here fails no
 /// deletion: it is logged.
 pub(crate) async fn after_deletion(engine: &Engine, bank: &BankId, since: i64) {
-    let queued = all_of(engine, bank, "after_deletion", Cause::AfterDeletion, move |tx, key| {
-        let heads = in_bank(tx, key, &AUTOMATIC)?;
-        if heads.is_empty() || will_consolidate(tx, key)? {
+    let queued = submit_all(engine, bank, "after_deletion", move |tx, key| {
+        if consolidate::will_come(tx, key)? {
             return Ok(Vec::new());
         }
         let gone: HashSet<ModelKey> = store::tombstones::cited(tx, key, None)?
@@ -56,15 +61,10 @@ pub(crate) async fn after_deletion(engine: &Engine, bank: &BankId, since: i64) {
             .filter(|(_, tombstone)| tombstone.seq > since)
             .map(|(model, _)| model)
             .collect();
-        let fresh = fresh::of_all(tx, key, &heads)?;
         // A fact that left one model's scope is not gone for another.
-        let lost = |head: &ModelHead| {
-            gone.contains(&head.key)
-                && fresh.get(&head.key).is_some_and(|fresh| {
-                    fresh.refresh_reasons.contains(&RefreshReason::GroundingRetracted)
-                })
-        };
-        Ok(heads.into_iter().filter(lost).collect())
+        called(tx, key, |head, fresh| {
+            (gone.contains(&head.key) && lost_grounding(fresh)).then_some(Cause::AfterDeletion)
+        })
     })
     .await;
     if let Err(error) = queued {
@@ -72,44 +72,48 @@ pub(crate) async fn after_deletion(engine: &Engine, bank: &BankId, since: i64) {
     }
 }
 
-/// Whether facts wait for a consolidation that will come.
-fn will_consolidate(tx: &ReadTx<'_>, bank: BankKey) -> store::Result<bool> {
-    let settings = settings::of_bank(tx, &store::banks::by_key(tx, bank)?)?;
-    let runs = settings.enable_observations && settings.enable_auto_consolidation;
-    Ok(runs && store::freshness::is_pending(tx, bank)?)
+fn asks_for_it(head: &ModelHead) -> bool {
+    StatedTrigger::from_stored(&head.trigger).0.effective().refresh_after_consolidation
 }
 
-fn in_bank(tx: &ReadTx<'_>, bank: BankKey, keys: &[&str]) -> store::Result<Vec<ModelHead>> {
-    let mut heads = store::models::with_trigger(tx, keys)?;
+fn lost_grounding(fresh: &Freshness) -> bool {
+    fresh.refresh_reasons.contains(&RefreshReason::GroundingRetracted)
+}
+
+/// The models of a bank that refresh by themselves and have a cause to.
+fn called(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    cause: impl Fn(&ModelHead, &Freshness) -> Option<Cause>,
+) -> store::Result<Vec<(ModelHead, Cause)>> {
+    let mut heads = store::models::with_trigger(tx, &AUTOMATIC)?;
     heads.retain(|head| head.bank == bank);
-    Ok(heads)
+    let fresh = fresh::of_all(tx, bank, &heads)?;
+    let with_cause = |head: ModelHead| {
+        let cause = cause(&head, fresh.get(&head.key)?)?;
+        Some((head, cause))
+    };
+    Ok(heads.into_iter().filter_map(with_cause).collect())
 }
 
-/// Submits for those of the chosen models that need a refresh.
-async fn all_of<F>(
+/// Submits for the chosen models; gives the number of those that were queued or joined.
+async fn submit_all<F>(
     engine: &Engine,
     bank: &BankId,
     label: &'static str,
-    cause: Cause,
     choose: F,
 ) -> Result<usize>
 where
-    F: FnOnce(&WriteTx<'_>, BankKey) -> store::Result<Vec<ModelHead>> + Send + 'static,
+    F: FnOnce(&WriteTx<'_>, BankKey) -> store::Result<Vec<(ModelHead, Cause)>> + Send + 'static,
 {
     if Means::of(engine).await == Means::Nothing {
         return Ok(0);
     }
     let (writer, now) = (engine.clone(), engine.now());
     let queued = write_bank(engine, bank, label, move |tx, key| {
-        let heads = choose(tx, key)?;
-        let fresh = fresh::of_all(tx, key, &heads)?;
         let mut queued = 0;
-        for head in &heads {
-            // Touched by what this model reads nothing of: no trigger, and nothing to record.
-            if !fresh.get(&head.key).is_some_and(|fresh| fresh.needs_refresh) {
-                continue;
-            }
-            let fate = submit(tx, &writer, head, Trigger::of(cause, true), now)?;
+        for (head, cause) in choose(tx, key)? {
+            let fate = submit(tx, &writer, &head, Trigger::of(cause, true), now)?;
             queued += usize::from(!matches!(fate, Fate::Skipped(_)));
         }
         Ok(queued)
