@@ -4,9 +4,12 @@
 use crate::consolidation::{creates, runs, scripted, tagged, waiting};
 use domain::OperationId;
 use engine::memory::consolidate;
+use engine::models;
 use engine::ops;
+use engine::view::model::{NewModel, ReviewMode};
 use engine::view::operation::{OperationRow, OperationStatus};
 use llm::scripted::{Hold, Scripted, Step};
+use serde_json::json;
 use tests::Fixture;
 
 fn refused() -> Step {
@@ -78,4 +81,36 @@ async fn a_waiting_consolidation_takes_over_what_is_asked_for_again() {
     script.push(creates("b is so", &["F1"]));
     f.run_queue().await;
     assert_eq!(waiting(&f).await, (0, 0));
+}
+
+/// 12.7: what a failed run changed is told to models, also when its record is removed before any
+/// other run has told it.
+#[tokio::test]
+async fn models_are_told_of_what_a_removed_run_had_changed() {
+    let script = Scripted::default();
+    let f = scripted(&script).await;
+    f.settings(json!({"enable_auto_consolidation": false})).await;
+    let new = NewModel {
+        id: Some("of-a".to_owned()),
+        name: "Of a".to_owned(),
+        source_query: "What is so?".to_owned(),
+        tags: vec!["a".to_owned()],
+        max_tokens: None,
+        trigger: Some(json!({"refresh_after_consolidation": true}).into()),
+        review: Some(ReviewMode::Auto),
+        content: Some("Nothing yet.".to_owned()),
+    };
+    models::create(&f.engine, &f.bank, new).await.unwrap();
+    two_scopes(&f).await;
+    script.push(creates("a is so", &["F1"]));
+    script.push(refused());
+    let run = consolidate::now(&f.engine, &f.bank, None).await.unwrap();
+    f.run_queue().await;
+    assert_eq!(row(&f, &run.operation).await.status, OperationStatus::Failed);
+    assert_eq!(waiting(&f).await, (1, 0));
+    ops::delete(&f.engine, &f.bank, &run.operation).await.unwrap();
+    let left = ops::list(&f.engine, &f.bank).await.unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].operation_type, "refresh_mental_model");
+    assert_eq!(left[0].triggered_by, ["after_consolidation"]);
 }

@@ -14,6 +14,7 @@ pub use worker::{Handled, Running, run_pending};
 pub(crate) use worker::{quota_until, quota_wait, start_worker};
 
 use crate::handle::{read_bank, write_bank};
+use crate::memory::consolidate;
 use crate::report::fault;
 use crate::view::operation::{OperationPage, OperationQuery, OperationRow, OperationStatus};
 use crate::{Engine, Result};
@@ -194,11 +195,18 @@ fn kind_of(word: &str) -> Result<OperationType> {
     })
 }
 
-/// Removes the record of an operation that has ended.
+/// Removes the record of an operation that has ended. What models were not told of yet, because the
+/// operation failed or was stopped, they are told before it is forgotten.
 ///
 /// # Errors
 /// `operation_not_found`, `not_finished`.
 pub async fn delete(engine: &Engine, bank: &BankId, id: &OperationId) -> Result<()> {
+    let wanted = id.clone();
+    let untold =
+        read_bank(engine, bank, move |tx, key| consolidate::untold_of(tx, key, &wanted)).await?;
+    if let Some(touched) = untold {
+        after_consolidation(engine, bank, &touched).await?;
+    }
     let wanted = id.clone();
     write_bank(engine, bank, "delete_operation", move |tx, key| {
         operations::delete(tx, key, &wanted)
@@ -261,7 +269,7 @@ pub async fn retry(engine: &Engine, bank: &BankId, id: &OperationId) -> Result<O
         let operation = operations::retry(tx, key, &wanted, now)?;
         if operation.id != wanted {
             let ended = operations::get(tx, key, &wanted)?;
-            crate::memory::consolidate::hand_over(tx, &ended, &operation)?;
+            consolidate::hand_over(tx, &ended, &operation)?;
         }
         view(tx, &name, key, operation)
     })

@@ -373,11 +373,32 @@ pub fn delete(tx: &WriteTx<'_>, bank: BankKey, id: &OperationId) -> Result<()> {
     tx.changed(bank, domain::CacheTag::Operations, Some(&id.0))
 }
 
-/// Removes operations that ended before a moment; gives their number.
-pub fn sweep(tx: &WriteTx<'_>, before: Instant) -> Result<usize> {
+/// The operations of a kind, running or ended, whose payload sets a flag, oldest first.
+pub fn flagged(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    kind: OperationType,
+    flag: &str,
+) -> Result<Vec<Operation>> {
+    tx.list(
+        &format!(
+            "SELECT {COLUMNS} FROM operation
+             WHERE bank_id = ?1 AND operation_type = ?2 AND status <> 'pending'
+               AND json_extract(payload, '$.' || ?3) = 1
+             ORDER BY id"
+        ),
+        (bank, kind, flag),
+        read,
+    )
+}
+
+/// Removes operations that ended before a moment, but for those whose payload sets the flag `keep`;
+/// gives their number.
+pub fn sweep(tx: &WriteTx<'_>, before: Instant, keep: &str) -> Result<usize> {
     tx.run(
         "DELETE FROM operation
-         WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at < ?1",
-        [domain::time::to_millis(before)],
+         WHERE status IN ('completed', 'failed', 'cancelled') AND completed_at < ?1
+           AND json_extract(payload, '$.' || ?2) IS NOT 1",
+        (domain::time::to_millis(before), keep),
     )
 }

@@ -255,7 +255,16 @@ async fn cancelling_progress_lists_and_sweeping() {
             assert_eq!(operations::counts(tx, bank)?.len(), 3);
             assert!(operations::delete(tx, bank, &id(2)).is_err());
             operations::delete(tx, bank, &id(1))?;
-            assert_eq!(operations::sweep(tx, t(100))?, 1);
+            // What is flagged is found and kept until the flag goes.
+            let last = operations::get(tx, bank, &id(0))?.key;
+            operations::set_payload(tx, last, &json!({ "open": true }))?;
+            let of = OperationType::RefreshMentalModel;
+            let keys = |rows: Vec<Operation>| rows.iter().map(|o| o.key).collect::<Vec<_>>();
+            assert_eq!(keys(operations::flagged(tx, bank, of, "open")?), [last]);
+            assert_eq!(operations::sweep(tx, t(100), "open")?, 0);
+            operations::set_payload(tx, last, &json!({ "open": false }))?;
+            assert_eq!(operations::flagged(tx, bank, of, "open")?, []);
+            assert_eq!(operations::sweep(tx, t(100), "open")?, 1);
             operations::set_payload(tx, page[0].key, &json!({ "n": 2 }))?;
             Ok(())
         })

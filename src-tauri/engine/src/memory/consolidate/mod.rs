@@ -16,7 +16,9 @@ mod seed;
 mod select;
 mod shown;
 
-pub(crate) use queue::{after_write, hand_over, hand_over_folded, seal, will_come};
+pub(crate) use queue::{
+    UNTOLD, after_write, hand_over, hand_over_folded, seal, untold_of, will_come,
+};
 pub(crate) use seed::{Seed, seed};
 pub(crate) use shown::{folding, stale_scopes};
 

@@ -15,9 +15,8 @@ use store::{BankKey, OperationKey, ReadTx, WriteTx, freshness, memories};
 /// What makes two waiting consolidations of a bank the same.
 const KEY: &str = "consolidation";
 
-/// Operations that are looked through for what was not told. A chain hands on what it has, so only
-/// runs that failed or were stopped since the last report are among them.
-const LOOKED_AT: u32 = 200;
+/// The flag of a payload that keeps its operation until models were told: [`Payload::untold`].
+pub(crate) const UNTOLD: &str = "untold";
 
 /// What a consolidation needs, and what it leaves for the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -204,15 +203,20 @@ pub(super) async fn ask(
 
 /// The consolidations whose changes mental models were not told of.
 fn untold(tx: &ReadTx<'_>, bank: BankKey) -> store::Result<Vec<(OperationKey, Payload)>> {
-    let kind =
-        OperationFilter { kind: Some(OperationType::Consolidation), ..OperationFilter::default() };
-    let (rows, _) = operations::list(tx, bank, &kind, None, LOOKED_AT)?;
-    Ok(rows
-        .into_iter()
-        .filter(|row| row.status != operations::OperationStatus::Pending)
-        .map(|row| (row.key, Payload::of(&row)))
-        .filter(|(_, payload)| payload.untold)
-        .collect())
+    let rows = operations::flagged(tx, bank, OperationType::Consolidation, UNTOLD)?;
+    Ok(rows.into_iter().map(|row| (row.key, Payload::of(&row))).collect())
+}
+
+/// The tags of what an ended consolidation changed and models were not told of, if it did.
+pub(crate) fn untold_of(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    id: &OperationId,
+) -> store::Result<Option<BTreeSet<String>>> {
+    let operation = operations::get(tx, bank, id)?;
+    let ended = operation.kind == OperationType::Consolidation && operation.status.is_terminal();
+    let payload = Payload::of(&operation);
+    Ok((ended && payload.untold).then_some(payload.touched))
 }
 
 /// The tags of all that changed since models were last told, this and earlier runs together,

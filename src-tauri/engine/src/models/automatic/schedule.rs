@@ -2,6 +2,7 @@
 //! were missed. Told by the wall clock, so that a machine that slept catches up on waking, once.
 
 use super::{Fate, Trigger, submit};
+use crate::memory::consolidate;
 use crate::ops::{self, Means};
 use crate::{Engine, Result, fresh, settings};
 use chrono::TimeDelta;
@@ -247,7 +248,8 @@ async fn glance(engine: &Engine) -> Result<()> {
     // While nothing can answer, the look counts all the same: it is repeated at its time.
     engine.inner.last_look.set(now);
     let before = now - TimeDelta::days(KEPT_DAYS);
-    engine.store().write("sweep_operations", move |tx| operations::sweep(tx, before)).await?;
+    let sweep = move |tx: &WriteTx<'_>| operations::sweep(tx, before, consolidate::UNTOLD);
+    engine.store().write("sweep_operations", sweep).await?;
     Ok(())
 }
 
