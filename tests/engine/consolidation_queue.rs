@@ -10,6 +10,7 @@ use engine::view::model::{NewModel, ReviewMode};
 use engine::view::operation::{OperationRow, OperationStatus};
 use llm::scripted::{Hold, Scripted, Step};
 use serde_json::json;
+use std::time::Duration;
 use tests::Fixture;
 
 fn refused() -> Step {
@@ -81,6 +82,30 @@ async fn a_waiting_consolidation_takes_over_what_is_asked_for_again() {
     script.push(creates("b is so", &["F1"]));
     f.run_queue().await;
     assert_eq!(waiting(&f).await, (0, 0));
+}
+
+/// 12.5: a provider's quota with an end is waited for, however often, and costs no retry.
+#[tokio::test]
+async fn a_quota_with_an_end_costs_a_consolidation_no_retry() {
+    let script = Scripted::default();
+    let f = scripted(&script).await;
+    tagged(&f, "a is so", "2026-01-05", &["a"]).await;
+    let run = consolidate::now(&f.engine, &f.bank, None).await.unwrap();
+    for _ in 0..5 {
+        script.push(Step::error(llm::Error::RateLimited {
+            endpoint: "http://there".to_owned(),
+            retry_after: Some(Duration::from_secs(7_200)),
+            answer: Box::default(),
+        }));
+        f.run_queue().await;
+        let waits = row(&f, &run.operation).await;
+        assert_eq!((waits.status, waits.retry_count), (OperationStatus::Pending, 0));
+        assert_eq!(waits.next_retry_at, Some(f.engine.now() + chrono::Duration::hours(2)));
+        f.clock.advance_ms(7_200_000);
+    }
+    script.push(creates("a is so", &["F1"]));
+    f.run_queue().await;
+    assert_eq!(row(&f, &run.operation).await.status, OperationStatus::Completed);
 }
 
 /// 12.7: what a failed run changed is told to models, also when its record is removed before any

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::Error;
 use crate::operations::{
-    self, Claim, End, HeldReason, Lane, NewOperation, OperationFilter, OperationStatus,
+    self, Claim, End, HeldReason, Lane, NewOperation, Operation, OperationFilter, OperationStatus,
     OperationType, Requeued, Submitted,
 };
 

@@ -29,6 +29,7 @@ use crate::report::{ErrorCode, Report};
 use crate::view::memory::{ClearObservations, Consolidating};
 use crate::{Engine, Error, Result};
 use domain::BankId;
+use domain::consolidation::retry_backoff_seconds;
 use domain::schedule::MAX_RETRIES;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -112,19 +113,24 @@ pub(crate) async fn run(running: &Running) -> Result<Folded> {
     }
 }
 
-/// What follows an error: a wait that doubles from five seconds (memory 10.6) while retries are left,
-/// else the failure itself. Retries count anew after each committed batch.
+/// What follows an error: a wait that doubles from five seconds (memory 10.6), longer where the
+/// provider asks for it, while retries are left; else the error itself, also where a provider says
+/// when its quota ends, which the queue waits for. Retries count anew after each committed batch.
 async fn park(running: &Running, error: Error, committed: bool) -> Result<Handled> {
     let report = Report::from(&error);
     let tried = if committed { 0 } else { running.operation.retry_count };
     let may_pass = report.retryable && report.code != ErrorCode::Cancelled && tried < MAX_RETRIES;
-    if !may_pass {
+    if !may_pass || crate::ops::quota_wait(&error).is_some() {
         return Err(error);
     }
     let (key, now) = (running.operation.key, running.engine.now());
-    let wait = domain::consolidation::retry_backoff_seconds(tried);
-    let wait = stated_wait(&error).unwrap_or(wait).max(wait);
-    let until = now + chrono::Duration::seconds(i64::from(wait));
+    let wait = chrono::Duration::seconds(i64::from(retry_backoff_seconds(tried)));
+    let asked = match &error {
+        Error::Llm(error) => error.retry_after(),
+        _ => None,
+    };
+    let asked = asked.and_then(|wait| chrono::Duration::from_std(wait).ok()).unwrap_or_default();
+    let until = now + wait.max(asked);
     running
         .engine
         .store()
@@ -137,14 +143,4 @@ async fn park(running: &Running, error: Error, committed: bool) -> Result<Handle
         })
         .await?;
     Ok(Handled { written: true, ..Handled::default() })
-}
-
-/// The wait in seconds that the provider asked for.
-fn stated_wait(error: &Error) -> Option<u32> {
-    let wait = match error {
-        Error::Llm(llm::Error::RateLimited { retry_after, .. }) => *retry_after,
-        Error::Llm(llm::Error::Failed { retry_after, .. }) => *retry_after,
-        _ => None,
-    };
-    wait.and_then(|wait| u32::try_from(wait.as_secs()).ok())
 }
