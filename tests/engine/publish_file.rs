@@ -381,6 +381,56 @@ async fn a_header_names_the_model_and_lines_of_others_stay_in_it() {
     assert!(desk.text().contains("It is red.") && desk.text().contains("aliases: [oven]"));
 }
 
+/// A title or a tag in the header is no text that could be reviewed, and none that may be lost unsaid.
+#[tokio::test]
+async fn a_header_that_somebody_changed_is_told_before_it_is_written_over() {
+    let desk = Desk::new().await;
+    desk.publish(true).await;
+    let own = desk.text().replace("title: \"The kiln\"", "title: \"Our kiln\"");
+    assert_ne!(own, desk.text());
+    fs::write(desk.path(), &own).expect("a title of one's own");
+    assert_eq!(desk.check().await, 1);
+    assert_eq!(desk.check().await, 0);
+    let file = desk.file().await;
+    assert_eq!((file.state, file.proposal), (PublishState::ChangedOutside, None));
+    assert!(file.error.is_some_and(|error| error.contains("top of the file")));
+    desk.edit(&PAGE.replace("old", "new")).await;
+    assert_eq!(desk.text(), own, "a new version does not take it away either");
+    files::publish_now(&desk.f.engine, &desk.f.bank, &id()).await.expect("asked for after all");
+    assert!(desk.text().contains("title: \"The kiln\"") && desk.text().contains("It is new."));
+    assert_eq!(desk.file().await.state, PublishState::Ok);
+    // Lines of others are known after a look, so that a new name is no change of theirs.
+    fs::write(
+        desk.path(),
+        desk.text().replacen("---\r\n", "---\r\n\r\nnotes: |\r\n  a\r\n\r\n  b\r\n", 1),
+    )
+    .expect("lines of one's own");
+    desk.check().await;
+    assert_eq!(desk.file().await.state, PublishState::Ok);
+    let patch = ModelPatch { name: Some("The oven".to_owned()), ..ModelPatch::default() };
+    models::update(&desk.f.engine, &desk.f.bank, &id(), patch).await.expect("renamed");
+    desk.edit(PAGE).await;
+    assert!(desk.text().contains("title: \"The oven\""), "{}", desk.text());
+    assert!(desk.text().contains("notes: |\r\n  a\r\n\r\n  b\r\n"), "{}", desk.text());
+}
+
+#[tokio::test]
+async fn a_mark_before_the_text_is_no_change_of_it() {
+    for front_matter in [true, false] {
+        let desk = Desk::new().await;
+        desk.publish(front_matter).await;
+        fs::write(desk.path(), format!("\u{feff}{}", desk.text())).expect("a save");
+        desk.check().await;
+        assert_eq!(desk.file().await.state, PublishState::Ok);
+        fs::write(desk.path(), desk.text().replace("old", "red")).expect("an edit");
+        desk.check().await;
+        let view = desk.waiting().await;
+        assert_eq!(view.row.operations, 1, "{:?}", view.ops);
+        desk.approve_all(&view).await;
+        assert_eq!(detail(&desk.f).await.content, PAGE.replace("old", "red"));
+    }
+}
+
 #[tokio::test]
 async fn clearing_and_deleting_leave_the_file() {
     let desk = Desk::new().await;

@@ -136,6 +136,19 @@ impl FrontMatter<'_> {
         let _ = write!(text, "{FENCE}\n\n");
         line_end.write(&text)
     }
+
+    /// Whether our lines of a header stand as they would be written; the time may be another.
+    #[must_use]
+    pub fn stands_in(&self, header: &str) -> bool {
+        let own = |header: &str| -> Vec<String> {
+            let lines = sorted_lines(header).into_iter();
+            let own = lines.filter(|(ours, line)| *ours && !line.trim().is_empty());
+            let own = own.map(|(_, line)| line.to_owned());
+            own.filter(|line| !line.starts_with("timestamp:")).collect()
+        };
+        let written = self.render(&[], LineEnd::Lf);
+        split_front_matter(&written).0.is_some_and(|written| own(written) == own(header))
+    }
 }
 
 /// A text as a double-quoted scalar.
@@ -158,13 +171,25 @@ fn quoted(text: &str) -> String {
     out
 }
 
+/// The mark that some editors put before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// A text without the byte order mark before it.
+#[must_use]
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
 /// A file's text as header (without its fences) and document: the header is there if the first line
-/// is a fence and a later line closes it. One blank line behind it belongs to it.
+/// is a fence and a later line closes it. One blank line behind it belongs to it. A byte order mark
+/// before it belongs to neither.
 #[must_use]
 pub fn split_front_matter(text: &str) -> (Option<&str>, &str) {
+    let marked = text;
+    let text = without_mark(text);
     let mut lines = text.split_inclusive('\n');
     let is_fence = |line: &str| line.trim_end_matches(['\n', '\r', ' ', '\t']) == FENCE;
-    let Some(first) = lines.next().filter(|line| is_fence(line)) else { return (None, text) };
+    let Some(first) = lines.next().filter(|line| is_fence(line)) else { return (None, marked) };
     let mut end = first.len();
     for line in lines {
         if is_fence(line) {
@@ -176,26 +201,42 @@ pub fn split_front_matter(text: &str) -> (Option<&str>, &str) {
         }
         end += line.len();
     }
-    (None, text)
+    (None, marked)
+}
+
+/// The lines of a header, each with whether it is ours. A key's inner lines go with it; a comment is
+/// somebody else's wherever it stands; blank lines are theirs who wrote the line before or behind.
+fn sorted_lines(header: &str) -> Vec<(bool, &str)> {
+    let is_blank = |line: &str| line.trim().is_empty();
+    let mut of_key = None;
+    let mut lines: Vec<(bool, &str)> = Vec::new();
+    for line in header.lines() {
+        let ours = if is_blank(line) {
+            lines.last().is_none_or(|(ours, _)| *ours)
+        } else if line.starts_with('#') {
+            false
+        } else {
+            if !line.starts_with([' ', '\t', '-']) {
+                let key = line.split(':').next().unwrap_or_default().trim();
+                of_key = Some(KEYS.contains(&key.trim_matches(['"', '\''])));
+            }
+            of_key.unwrap_or(false)
+        };
+        if !ours && !is_blank(line) {
+            let before = lines.iter_mut().rev().take_while(|(_, line)| is_blank(line));
+            before.for_each(|(ours, _)| *ours = false);
+        }
+        lines.push((ours, line));
+    }
+    lines
 }
 
 /// The lines of a header that others wrote: every top-level key that is none of ours, with what
-/// belongs to it, and comments.
+/// belongs to it, comments, and the blank lines among them.
 #[must_use]
 pub fn foreign_lines(header: &str) -> Vec<String> {
-    let mut ours = false;
-    let mut kept = Vec::new();
-    for line in header.lines() {
-        let inner = line.starts_with([' ', '\t', '-']) || line.trim().is_empty();
-        if !inner {
-            let key = line.split(':').next().unwrap_or_default().trim();
-            ours = KEYS.contains(&key);
-        }
-        if !ours && !line.trim().is_empty() {
-            kept.push(line.to_owned());
-        }
-    }
-    kept
+    let lines = sorted_lines(header).into_iter();
+    lines.filter(|(ours, _)| !ours).map(|(_, line)| line.to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -261,6 +302,40 @@ mod tests {
     fn lines_that_others_wrote_into_the_header_stay() {
         let header = "id: \"x\"\naliases:\n  - kiln\ntags:\n- a\n- b\n# mine\ncssclass: wide\n";
         assert_eq!(foreign_lines(header), ["aliases:", "  - kiln", "# mine", "cssclass: wide"]);
+    }
+
+    #[test]
+    fn blank_lines_of_others_stay_and_ours_do_not_come_back() {
+        let header = "id: \"x\"\n\ntitle: \"t\"\n\nnotes: |\n  one\n\n  two\n\ncssclass: wide\n\n";
+        let kept = ["", "notes: |", "  one", "", "  two", "", "cssclass: wide", ""];
+        assert_eq!(foreign_lines(header), kept);
+        let front = FrontMatter {
+            id: "x",
+            title: "t",
+            description: "",
+            tags: &[],
+            kind: PAGE_TYPE,
+            timestamp: None,
+        };
+        let text = front.render(&foreign_lines(header), LineEnd::Lf);
+        assert!(front.stands_in("id: \"x\"\ntype: \"knowledge-page\"\ntitle: \"t\"\n# a\nb: c\n"));
+        assert!(!front.stands_in("id: \"x\"\ntype: \"knowledge-page\"\ntitle: \"u\"\n"));
+        let (again, _) = split_front_matter(&text);
+        assert_eq!(again.map(foreign_lines), Some(kept.map(str::to_owned).to_vec()));
+    }
+
+    #[test]
+    fn a_comment_among_our_lines_leaves_them_ours() {
+        let header = "tags:\n- a\n# mine\n- b\n\"title\": x\n  y\naliases: [z]\n";
+        assert_eq!(foreign_lines(header), ["# mine", "aliases: [z]"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_hides_no_header() {
+        let (header, body) = split_front_matter("\u{feff}---\nid: \"x\"\n---\n\n# A\n");
+        assert_eq!((header, body), (Some("id: \"x\"\n"), "# A\n"));
+        let bare = "\u{feff}# A\n";
+        assert_eq!(split_front_matter(bare), (None, bare));
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub struct FileSeen<'a> {
     /// The file says what some published version says, and was written by a run of the program that
     /// did not live to note it.
     pub ours: bool,
+    /// The document in the file is ours, but somebody changed our lines of its header, and has not
+    /// been told yet that they go.
+    pub header: bool,
     /// The file holds nothing but white space.
     pub blank: bool,
     /// Whether there is something to write: a version that the file does not hold, or a person asked.
@@ -33,6 +36,9 @@ pub enum FileStep {
     Leave,
     /// Leave it, and offer its text for review: somebody else wrote it.
     Outside,
+    /// Leave it, and tell that our lines of its header were changed: they are no text that could be
+    /// offered for review.
+    Header,
 }
 
 /// Decides about a file. A file that is gone is no outside text: it is written again when something
@@ -44,7 +50,11 @@ pub fn plan_file(seen: &FileSeen<'_>) -> FileStep {
     if found == seen.wanted {
         return FileStep::Record;
     }
-    let known = [seen.last, seen.settled].contains(&Some(found)) || seen.ours;
+    let written = [seen.last, seen.settled].contains(&Some(found));
+    if !written && seen.header {
+        return FileStep::Header;
+    }
+    let known = written || seen.ours;
     if known || (seen.last.is_none() && seen.blank) {
         return when_due(FileStep::Write);
     }
@@ -61,6 +71,7 @@ mod tests {
         wanted: b"v2",
         settled: None,
         ours: false,
+        header: false,
         blank: false,
         due: true,
     };
@@ -92,6 +103,17 @@ mod tests {
         assert_eq!(plan_file(&blank), FileStep::Write);
         let emptied = FileSeen { last: Some(b"v1"), ..blank };
         assert_eq!(plan_file(&emptied), FileStep::Outside, "somebody emptied it");
+    }
+
+    #[test]
+    fn a_header_that_somebody_changed_is_not_written_over_unsaid() {
+        let seen = FileSeen { found: Some(b"v1h"), ours: true, header: true, ..NEW };
+        for due in [true, false] {
+            assert_eq!(plan_file(&FileSeen { due, ..seen }), FileStep::Header);
+        }
+        let told = FileSeen { header: false, ..seen };
+        assert_eq!(plan_file(&told), FileStep::Write);
+        assert_eq!(plan_file(&FileSeen { last: Some(b"v1h"), ..seen }), FileStep::Write);
     }
 
     #[test]

@@ -55,7 +55,11 @@ export function PublishCard({ bank, detail }: { bank: BankId; detail: ModelDetai
           <>
             <Button
               disabled={busy}
-              unavailable={publish.state === "changed_outside" ? words.outside : undefined}
+              unavailable={
+                publish.state === "changed_outside" && publish.error === null
+                  ? words.outside
+                  : undefined
+              }
               onClick={() => now.mutate([bank, model], { onSuccess: () => say(words.written) })}
             >
               {words.now}

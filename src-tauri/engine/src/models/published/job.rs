@@ -4,7 +4,9 @@
 use super::file::{self, Found, Next};
 use super::outside::{Offered, Outside};
 use domain::document::LineEnd;
-use domain::page::{FrontMatter, MODEL_TYPE, PAGE_TYPE, foreign_lines, split_front_matter};
+use domain::page::{
+    FrontMatter, MODEL_TYPE, PAGE_TYPE, foreign_lines, split_front_matter, without_mark,
+};
 use domain::published::{FileSeen, FileStep, plan_file};
 use domain::{Instant, ModelId};
 use std::path::PathBuf;
@@ -12,6 +14,10 @@ use store::models::Model;
 use store::models::provenance::{self, PublishState as State, PublishTarget};
 use store::versions::{self, VersionCause};
 use store::{BankKey, ModelKey, ReadTx};
+
+/// What is said of a file whose header somebody changed where it is ours.
+const HEADER_CHANGED: &str = "Lines at the top of the file that are written from here were changed. \
+    Change the name, question or tags here, or write the file now to put those lines back.";
 
 /// A model with all that its file depends on.
 pub(super) struct Job {
@@ -73,11 +79,11 @@ impl Job {
         }
         let header = found.text().and_then(|text| split_front_matter(text).0);
         let foreign = header.map(foreign_lines).unwrap_or_default();
-        let header = self.front(at).render(&foreign, LineEnd::of(content));
+        let header = self.front(Some(at)).render(&foreign, LineEnd::of(content));
         Some((header + content).into_bytes())
     }
 
-    fn front(&self, at: Instant) -> FrontMatter<'_> {
+    fn front(&self, timestamp: Option<Instant>) -> FrontMatter<'_> {
         let head = &self.model.head;
         FrontMatter {
             id: self.page.as_deref().unwrap_or(head.id.as_str()),
@@ -85,13 +91,25 @@ impl Job {
             description: &head.source_query,
             tags: &head.tags,
             kind: if self.page.is_some() { PAGE_TYPE } else { MODEL_TYPE },
-            timestamp: Some(at),
+            timestamp,
         }
     }
 
-    /// The document in a file's text.
-    fn body<'a>(&self, text: &'a str) -> &'a str {
-        if self.target.front_matter { split_front_matter(text).1 } else { text }
+    /// The header and the document in a file's text.
+    fn parts<'a>(&self, text: &'a str) -> (Option<&'a str>, &'a str) {
+        let (header, body) =
+            if self.target.front_matter { split_front_matter(text) } else { (None, text) };
+        // Some editors put a mark before every text; it is no change unless it takes one away.
+        let marked = self.model.content != without_mark(&self.model.content);
+        (header, if marked { body } else { without_mark(body) })
+    }
+
+    /// Whether somebody changed our lines of the header before a document of ours. Whoever asks for
+    /// the file once more after being told wants ours.
+    fn header_is_changed(&self, header: Option<&str>, asked: bool) -> bool {
+        let told = self.target.state == State::ChangedOutside;
+        let changed = header.is_some_and(|header| !self.front(None).stands_in(header));
+        changed && !(asked && told)
     }
 
     /// Whether the text in the file is one that a person decided on, where the file does not show it.
@@ -102,10 +120,11 @@ impl Job {
 
     fn plan(&self, found: &Found, wanted: Option<&[u8]>, asked: bool) -> FileStep {
         let hash = found.hash();
-        let text = found.text().map(|text| self.body(text));
+        let (header, text) = found.text().map(|text| self.parts(text)).unzip();
         let settled = hash.as_deref().filter(|hash| self.is_settled(hash));
         let wanted_hash = wanted.map(file::hash);
         let is_ours = |text: &str| self.ours.contains(&file::hash(text.as_bytes()));
+        let ours = text.is_some_and(is_ours);
         // What was decided on gives way to the decision, also when the program did not live to write.
         let asked = asked || settled.is_some();
         plan_file(&FileSeen {
@@ -113,7 +132,8 @@ impl Job {
             last: self.target.last_hash.as_deref(),
             wanted: wanted_hash.as_deref().unwrap_or_default(),
             settled,
-            ours: text.is_some_and(is_ours),
+            ours,
+            header: ours && self.header_is_changed(header.flatten(), asked),
             blank: text.is_some_and(|text| text.trim().is_empty()),
             due: self.number().is_some_and(|now| asked || self.target.last_version != Some(now)),
         })
@@ -129,13 +149,21 @@ impl Job {
             Looked::at(PublishTarget { last_hash, last_version, ..fine.clone() }, true)
         };
         match (self.plan(found, wanted.as_deref(), asked), wanted) {
+            (FileStep::Header, _) => {
+                let (state, error) = (State::ChangedOutside, Some(HEADER_CHANGED.to_owned()));
+                (Next::Leave, Looked::at(PublishTarget { state, error, ..fine }, true))
+            }
             (FileStep::Write, Some(bytes)) => {
                 let looked = holds(&bytes);
                 (Next::Write(bytes), looked)
             }
             (FileStep::Record, Some(bytes)) => (Next::Leave, holds(&bytes)),
             (FileStep::Write | FileStep::Record | FileStep::Leave, _) => {
-                (Next::Leave, Looked::at(fine, *found != Found::Nothing))
+                // What others wrote into the header is known from here on.
+                let last_hash =
+                    fine.last_hash.as_ref().and(found.hash()).or(fine.last_hash.clone());
+                let target = PublishTarget { last_hash, ..fine };
+                (Next::Leave, Looked::at(target, *found != Found::Nothing))
             }
             (FileStep::Outside, _) => (Next::Leave, self.outside(found, fine)),
         }
@@ -146,7 +174,7 @@ impl Job {
         let outside = found.hash().zip(found.text()).map(|(hash, text)| Outside {
             path: self.target.path.clone(),
             hash,
-            text: self.body(text).to_owned(),
+            text: self.parts(text).1.to_owned(),
         });
         let error = match (&outside, found) {
             (Some(_), _) => None,
