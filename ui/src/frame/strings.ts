@@ -43,8 +43,6 @@ export const strings = {
   unattended: {
     firstRun: "Nothing of yours is lost; the first page is shown again at the next start.",
     bank: "Nothing of yours is lost; the next start may open another bank.",
-    undo: "It was not taken back. What you did stands.",
-    dismiss: "Leave it so",
   },
   help: {
     title: "Keys of this screen",

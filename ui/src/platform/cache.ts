@@ -37,8 +37,6 @@ import { type Commands, usePlatform } from "./index";
 export type ReadName = keyof typeof READS;
 export type WriteName = keyof typeof WRITES;
 
-const UNDO = "undo";
-
 const shows: Record<ReadName, readonly CacheTag[]> = READS;
 const changes: Record<WriteName, readonly CacheTag[]> = WRITES;
 
@@ -93,19 +91,14 @@ export function useOperationPages(
   });
 }
 
-/**
- * Calls one write command; what it stales is refetched before the promise of the call resolves.
- * `undo` marks a call that takes an act back: it can be made when its screen is long gone, so the
- * frame tells what it was refused with.
- */
+/** Calls one write command; what it stales is refetched before the promise of the call resolves. */
 export function useWrite<N extends WriteName>(
   name: N,
-  { undo = false }: { undo?: boolean } = {},
 ): UseMutationResult<Answer<N>, Report, Args<N>> {
   const { commands } = usePlatform();
   const client = useQueryClient();
   return useMutation<Answer<N>, Report, Args<N>>({
-    mutationKey: undo ? [name, UNDO] : [name],
+    mutationKey: [name],
     mutationFn: (args) => invoke(commands, name, args),
     onSettled: () => invalidateTags(client, changes[name], null),
   });
@@ -121,18 +114,6 @@ export function useRefusal(name: WriteName): Report | null {
     select: ({ state }) => state.error as Report | null,
   });
   return calls.at(-1) ?? null;
-}
-
-/** What the last call that takes an act back was refused with, and how to be done with it. */
-export function useUndoRefusal(): { report: Report; dismiss: () => void } | null {
-  const client = useQueryClient();
-  const last = useMutationState({
-    filters: { predicate: ({ options }) => options.mutationKey?.[1] === UNDO },
-    select: (mutation) => ({ mutation, report: mutation.state.error as Report | null }),
-  }).at(-1);
-  if (!last?.report) return null;
-  const { mutation, report } = last;
-  return { report, dismiss: () => client.getMutationCache().remove(mutation) };
 }
 
 async function invoke<N extends keyof Commands>(

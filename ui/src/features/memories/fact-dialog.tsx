@@ -6,6 +6,7 @@ import { FormDialog } from "~/components/dialog";
 import { useDiscard } from "~/components/discard";
 import { SelectField, TextArea, TextField } from "~/components/field";
 import { FormReport } from "~/components/form-report";
+import { attend } from "~/components/left-behind";
 import { say } from "~/components/toast";
 import { namesIn, tagsIn } from "~/lib/tags";
 import type { BankId, EditFact, MemoryId, MemoryRow, NewFact } from "~/platform/bindings";
@@ -47,8 +48,8 @@ export function FactDialog({
 }) {
   const add = useWrite("addMemory");
   const edit = useWrite("editMemory");
-  const remove = useWrite("deleteMemory", { undo: true });
-  const change = useWrite("editMemory", { undo: true });
+  const remove = useWrite("deleteMemory");
+  const change = useWrite("editMemory");
   const announce = useAnnounce();
   const form = useId();
   const { register, handleSubmit, formState } = useForm<Values>({
@@ -87,7 +88,9 @@ export function FactDialog({
         onSuccess: (row) =>
           done(row, words.saved, () => {
             const { text, tags, occurred_start, occurred_end } = memory;
-            change.mutate([bank, memory.id, { text, tags, occurred_start, occurred_end }]);
+            void attend(strings.notUndone, () =>
+              change.mutateAsync([bank, memory.id, { text, tags, occurred_start, occurred_end }]),
+            );
           }),
       });
       return;
@@ -102,7 +105,10 @@ export function FactDialog({
       entities: namesIn(values.entities),
     };
     add.mutate([bank, fact], {
-      onSuccess: (row) => done(row, words.added, () => remove.mutate([bank, row.id])),
+      onSuccess: (row) =>
+        done(row, words.added, () => {
+          void attend(strings.notUndone, () => remove.mutateAsync([bank, row.id]));
+        }),
     });
   });
 

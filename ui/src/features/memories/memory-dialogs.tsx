@@ -4,6 +4,7 @@ import { Button } from "~/components/button";
 import { Back, Confirm, FormDialog } from "~/components/dialog";
 import { useDiscard } from "~/components/discard";
 import { TextArea } from "~/components/field";
+import { attend } from "~/components/left-behind";
 import { MemoryText } from "~/components/memory-text";
 import { ReportCard } from "~/components/report";
 import { say } from "~/components/toast";
@@ -24,14 +25,17 @@ export function InvalidateDialog({
   const words = strings.invalidate;
   const [reason, setReason] = useState("");
   const call = useWrite("invalidateMemory");
-  const restore = useWrite("restoreMemory", { undo: true });
+  const restore = useWrite("restoreMemory");
   const announce = useAnnounce();
   const { leave, question } = useDiscard(reason.trim() !== "", onClose);
   const act = () =>
     call.mutate([bank, id, reason.trim() || null], {
       onSuccess: () => {
         announce(words.done);
-        say(words.done, { label: strings.factForm.undo, run: () => restore.mutate([bank, id]) });
+        say(words.done, {
+          label: strings.factForm.undo,
+          run: () => void attend(strings.notUndone, () => restore.mutateAsync([bank, id])),
+        });
         onClose();
       },
     });

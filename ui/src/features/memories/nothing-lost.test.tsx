@@ -104,8 +104,8 @@ describe("a refusal", () => {
     await user.keyboard("x");
     await user.click(await screen.findByRole("button", { name: "Invalidate" }));
     await user.click(await screen.findByRole("button", { name: "Undo" }));
-    expect(await screen.findByText("It was not taken back. What you did stands.")).toBeVisible();
-    await user.click(screen.getByRole("button", { name: "Leave it so" }));
+    expect(await screen.findByText("It was not taken back: what you did stands.")).toBeVisible();
+    await user.click(within(screen.getByRole("alert")).getByRole("button", { name: "Dismiss" }));
     await waitFor(() => expect(screen.queryByText("The file cannot be written.")).toBeNull());
   });
 

@@ -119,6 +119,8 @@ export const strings = {
     notFolded: "Could not be folded into observations",
   },
 
+  notUndone: "It was not taken back: what you did stands.",
+
   factForm: {
     addTitle: "Add a fact",
     addAbout: "One statement that stands by itself: who, what, where.",

@@ -135,7 +135,7 @@ function Page({
     [
       words.tags,
       page.tags.length > 0 && (
-        <span className="flex flex-wrap gap-x-2">
+        <span className="flex min-h-5 flex-wrap items-center gap-x-2">
           {page.tags.map((tag) => (
             <Tag key={tag}>{tag}</Tag>
           ))}

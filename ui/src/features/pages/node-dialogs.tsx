@@ -6,6 +6,7 @@ import { Back, Confirm, FormDialog } from "~/components/dialog";
 import { useDiscard } from "~/components/discard";
 import { RadioField, TextArea, TextField } from "~/components/field";
 import { FormReport } from "~/components/form-report";
+import { attend } from "~/components/left-behind";
 import { ReportCard } from "~/components/report";
 import { say } from "~/components/toast";
 import { tagsIn } from "~/lib/tags";
@@ -65,7 +66,7 @@ export function RenameDialog({
   onClose: () => void;
 }) {
   const update = useWrite("updateNode");
-  const back = useWrite("updateNode", { undo: true });
+  const back = useWrite("updateNode");
   return (
     <NameDialog
       title={words.rename(node.name)}
@@ -80,7 +81,11 @@ export function RenameDialog({
           onSuccess: () => {
             say(strings.acts.renamed(name), {
               label: strings.acts.undo,
-              run: () => back.mutate([bank, node.id, { name: node.name }]),
+              run: () => {
+                void attend(strings.acts.notUndone, () =>
+                  back.mutateAsync([bank, node.id, { name: node.name }]),
+                );
+              },
             });
             onClose();
           },

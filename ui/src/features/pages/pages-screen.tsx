@@ -164,7 +164,8 @@ export function PagesScreen({
                 {strings.newFolder}
               </Button>
               <Button
-                {...(nodes.length > 0 ? { kind: "primary" as const } : {})}
+                // One primary action a screen: an empty one has its own further down.
+                kind={tree.data?.length === 0 ? "normal" : "primary"}
                 icon={Plus}
                 command="pages.newPage"
                 onClick={() => setDialog("page")}

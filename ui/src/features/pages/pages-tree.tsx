@@ -172,7 +172,7 @@ function Line({
         {node.name}
       </span>
       {node.managed && <Badge>{words.managed}</Badge>}
-      <span className="type-small ml-auto shrink-0 text-faint">
+      <span className="type-small ml-auto flex shrink-0 items-center text-faint">
         {node.kind === "folder"
           ? words.holds(holds)
           : model && <ModelStateWord model={model} className="text-muted" />}

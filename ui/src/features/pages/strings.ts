@@ -71,6 +71,7 @@ export const strings = {
     out: "Move out of the folder",
     remove: "Delete…",
     undo: "Undo",
+    notUndone: "It was not taken back: what you did stands.",
     noStep: {
       up: "It is the first already.",
       down: "It is the last already.",

@@ -1,4 +1,5 @@
 import { useAnnounce } from "~/components/announce";
+import { attend } from "~/components/left-behind";
 import { say } from "~/components/toast";
 import { usePlatform } from "~/platform";
 import type { BankId, NodePlace, Report, TreeNode } from "~/platform/bindings";
@@ -24,7 +25,7 @@ export function useActs(bank: BankId, nodes: readonly TreeNode[]): PageActs {
   const platform = usePlatform();
   const announce = useAnnounce();
   const update = useWrite("updateNode");
-  const back = useWrite("updateNode", { undo: true });
+  const back = useWrite("updateNode");
   const bundle = useWrite("savePageBundle");
 
   const move: PageActs["move"] = (node, place, after) => {
@@ -42,7 +43,11 @@ export function useActs(bank: BankId, nodes: readonly TreeNode[]): PageActs {
         announce(done);
         say(done, {
           label: words.undo,
-          run: () => back.mutate([bank, node.id, { place: before }]),
+          run: () => {
+            void attend(words.notUndone, () =>
+              back.mutateAsync([bank, node.id, { place: before }]),
+            );
+          },
         });
         after?.();
       },

@@ -1,11 +1,10 @@
-import { Copy } from "lucide-react";
 import { useState } from "react";
 import { Badge } from "~/components/badge";
 import { Button } from "~/components/button";
+import { CopyButton } from "~/components/copy-button";
 import { ReportCard } from "~/components/report";
 import { Shown } from "~/components/shown";
 import { say } from "~/components/toast";
-import { copyText } from "~/lib/copy";
 import { plural, size } from "~/lib/format";
 import type { BankId, BankRow } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
@@ -33,9 +32,9 @@ export function DataPage({ bank: current }: { bank: BankId }) {
             title={words.folder}
             about={<span className="type-code select-text break-all">{folder.data.path}</span>}
           >
-            <Button size="small" icon={Copy} onClick={() => void copyText(folder.data.path)}>
+            <CopyButton size="small" text={() => folder.data.path}>
               {words.copy}
-            </Button>
+            </CopyButton>
           </Row>
           <Row title={words.size}>
             <span className="text-muted">{size(Number(folder.data.size))}</span>
