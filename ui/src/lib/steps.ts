@@ -1,15 +1,19 @@
 /** The steps of a trace in words: tools that were used, and what a language model was asked for. */
 
-const tools: Record<string, string> = {
-  search_mental_models: "Search of models",
-  search_observations: "Search of observations",
-  recall: "Search of facts",
-  expand: "Look at the source",
-  done: "Answer",
+const tools: Record<string, { name: string; searches?: string }> = {
+  search_mental_models: { name: "Search of models", searches: "Models" },
+  search_observations: { name: "Search of observations", searches: "Observations" },
+  recall: { name: "Search of facts", searches: "Facts" },
+  expand: { name: "Look at the source" },
+  done: { name: "Answer" },
 };
 
 /** What a tool does. */
-export const toolName = (tool: string): string => tools[tool] ?? "Another tool";
+export const toolName = (tool: string): string => tools[tool]?.name ?? "Another tool";
+
+/** What was searched, and for what: `Facts: “delays of the move”`. */
+export const searchName = (tool: string, query: string): string =>
+  `${tools[tool]?.searches ?? toolName(tool)}: “${query}”`;
 
 const calls: Record<string, string> = {
   closing_done: "Answer",

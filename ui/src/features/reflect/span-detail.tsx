@@ -1,5 +1,6 @@
 import { ScrollText } from "~/components/scroll";
 import { duration } from "~/lib/format";
+import { toolName } from "~/lib/steps";
 import type { JsonValue } from "~/platform/bindings";
 import type { Span } from "./spans";
 import { strings } from "./strings";
@@ -12,7 +13,7 @@ const shownChars = 20_000;
 export function SpanDetail({ span }: { span: Span }) {
   const { tool, call } = span;
   const rows: [string, string | null][] = [
-    [words.kind, words.kinds[span.kind]],
+    [words.kind, tool ? toolName(tool.tool) : words.kinds[span.kind]],
     [words.took, span.took === null ? words.running : duration(span.took)],
     [words.waited, span.wait > 0 ? duration(span.wait) : null],
     [words.result, span.note || null],

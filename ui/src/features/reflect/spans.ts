@@ -3,7 +3,7 @@
  * calls are laid end to end, the tools of one turn side by side after the call that asked for them.
  * A run that is watched has the times at which its events arrived.
  */
-import { callName, toolName } from "~/lib/steps";
+import { callName, searchName, toolName } from "~/lib/steps";
 import type { LlmCallRecord, RunEvent, ToolCallRecord, Trace } from "~/platform/bindings";
 import { strings } from "./strings";
 
@@ -28,10 +28,9 @@ export interface Span {
   call?: LlmCallRecord;
 }
 
-function searchName(tool: string, input: unknown): string {
+function stepName({ tool, input }: ToolCallRecord): string {
   const query = (input as { query?: unknown } | null)?.query;
-  const name = toolName(tool);
-  return typeof query === "string" && query !== "" ? `${name}: “${query}”` : name;
+  return typeof query === "string" && query !== "" ? searchName(tool, query) : toolName(tool);
 }
 
 function noteOf({ tool, status, result_count }: ToolCallRecord): string {
@@ -77,7 +76,7 @@ export function spansOf(trace: Trace): Span[] {
         id: `tool-${turn}-${n}`,
         parent: own.length > 0 ? `turn-${turn}` : null,
         kind: "tool",
-        name: searchName(tool.tool, tool.input),
+        name: stepName(tool),
         note: noteOf(tool),
         start: at,
         wait: 0,

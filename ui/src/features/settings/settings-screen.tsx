@@ -12,7 +12,7 @@ import { WorkPage } from "./work-page";
 /** Settings: pages at the left, one of them at the right. Every change is kept at once. */
 export function SettingsScreen({ bank, page }: { bank: BankId; page: SettingsPage }) {
   return (
-    <div className="grid min-h-0 min-w-0 flex-1 grid-cols-[12rem_minmax(0,1fr)] max-[1100px]:grid-cols-[9.5rem_minmax(0,1fr)]">
+    <div className="grid min-h-0 min-w-0 flex-1 grid-cols-[12rem_minmax(0,1fr)] max-[1100px]:grid-cols-[10.25rem_minmax(0,1fr)]">
       <nav
         aria-label={strings.pagesLabel}
         data-pane
