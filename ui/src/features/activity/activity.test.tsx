@@ -265,7 +265,10 @@ describe("automatic work in the settings", () => {
     await waitFor(() =>
       expect(platform.calls).toContainEqual(["setProgramSettings", { background_paused: true }]),
     );
-    await user.selectOptions(screen.getByRole("combobox", { name: /Who decides/ }), "You decide");
+    const deciding = screen.getByRole("combobox", { name: /Who decides/ });
+    expect(deciding).toHaveDisplayValue("As usual");
+    expect(screen.getByText(/^Usually you decide on models made here/)).toBeVisible();
+    await user.selectOptions(deciding, "You decide");
     await waitFor(() =>
       expect(platform.calls).toContainEqual([
         "setBankSettings",

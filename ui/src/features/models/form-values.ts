@@ -6,6 +6,7 @@ import type {
   ModelDetail,
   ModelPatch,
   NewModel,
+  SettingValues,
   TagsMatch,
   Trigger,
 } from "~/platform/bindings";
@@ -73,6 +74,12 @@ export function emptyValues(template: string | undefined, given: Given = {}): Fo
     review: "manual",
     ...triggerValues({}),
   };
+}
+
+/** Who decides on new models of a bank, when that is stated for it. */
+export function reviewOf(settings: SettingValues | undefined): FormValues["review"] | undefined {
+  const { review_default: stated } = (settings?.effective ?? {}) as Record<string, unknown>;
+  return stated === "auto" || stated === "manual" ? stated : undefined;
 }
 
 export function valuesOf({ model, trigger }: ModelDetail): FormValues {

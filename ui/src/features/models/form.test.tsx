@@ -1,6 +1,7 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import type { TagGroup } from "~/platform/bindings";
+import { memory } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 import { choiceOf, expressionOf } from "./cron";
 import { strings } from "./form-strings";
@@ -213,6 +214,21 @@ describe("the form of a model", { timeout: 60_000 }, () => {
     await user.click(screen.getByRole("tab", { name: "Settings" }));
     expect(await name()).toHaveValue("Workshop status");
     expect(screen.queryByText("You began this earlier; it is not saved yet.")).toBeNull();
+  });
+
+  test("a new model begins with what the bank says about who decides", async () => {
+    const { settings } = memory().store;
+    const { user } = renderApp("/b/workshop/models/new", {
+      bankSettings: async () => ({
+        ...settings,
+        effective: { ...(settings.effective as object), review_default: "auto" },
+      }),
+    });
+    await waitFor(() =>
+      expect(screen.getByRole("radio", { name: "Publish at once" })).toBeChecked(),
+    );
+    await user.click(screen.getByRole("radio", { name: "I review each change" }));
+    expect(screen.getByRole("radio", { name: "I review each change" })).toBeChecked();
   });
 
   test("a model that was begun is there again, and gone once it is left", async () => {

@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useForm } from "react-hook-form";
 import { Button } from "~/components/button";
 import { PaneHead } from "~/components/panes";
@@ -7,9 +7,9 @@ import { ReportCard } from "~/components/report";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
 import type { BankId } from "~/platform/bindings";
-import { useWrite } from "~/platform/cache";
+import { useRead, useWrite } from "~/platform/cache";
 import { strings } from "./form-strings";
-import { emptyValues, type FormValues, type Given, newModelOf } from "./form-values";
+import { emptyValues, type FormValues, type Given, newModelOf, reviewOf } from "./form-values";
 import { ModelFields, useFieldFaults } from "./model-form";
 import { SchemaBuilder } from "./schema/schema-builder";
 import { Summary } from "./summary";
@@ -30,6 +30,13 @@ export function NewModelScreen({
   const create = useWrite("createModel");
   const navigate = useNavigate();
   const [building, setBuilding] = useState(false);
+  // The bank may say who decides on new models; what a person has chosen in the form stays.
+  const usual = reviewOf(useRead("bankSettings", [bank]).data);
+  useEffect(() => {
+    if (usual && !form.getFieldState("review").isDirty) {
+      form.resetField("review", { defaultValue: usual });
+    }
+  }, [form, usual]);
   // What is begun from a template or a question is kept apart from what is begun from nothing.
   const draft = useKeptChanges(form, `new ${bank} ${template ?? ""} ${given?.question ?? ""}`);
   const gate = useFormGate(form);

@@ -87,6 +87,7 @@ export function Setting({
             onChange={({ target }) => set(target.value)}
             className={`${box} h-(--control) max-w-64`}
           >
+            {value === null && <option value="">{texts.asUsual}</option>}
             {info.words.map((word) => (
               <option key={word} value={word}>
                 {words.words?.[word] ?? word}
@@ -105,7 +106,7 @@ export function Setting({
 
 /** A value as it is told in a sentence. */
 function shown(info: SettingInfo, words: SettingWords, value: JsonValue): string {
-  if (value === null || value === "") return texts.none;
+  if (value === null || value === "") return words.none ?? texts.none;
   if (typeof value === "boolean") return value ? texts.on : texts.off;
   if (typeof value === "number") {
     const number = value / (words.per ?? 1);

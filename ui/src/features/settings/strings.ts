@@ -11,6 +11,8 @@ export interface SettingWords {
   per?: number;
   /** The choices of a closed setting. */
   words?: Record<string, string>;
+  /** What holds while nothing is stated. */
+  none?: string;
 }
 
 /** Words of the settings. */
@@ -139,6 +141,7 @@ export const strings = {
     usual: (value: string) => `Usually ${value}`,
     saved: "Saved",
     none: "none",
+    asUsual: "As usual",
     on: "on",
     off: "off",
     today: (tokens: string) => `${tokens} tokens today`,
@@ -163,6 +166,7 @@ export const strings = {
         title: "Who decides what a refresh changes in a new model",
         about: "For models made without saying so. Each can be changed in its settings.",
         words: { auto: "It is published at once", manual: "You decide" },
+        none: "you decide on models made here, and those of other programs publish at once",
       },
       daily_token_ceiling: {
         title: "Most tokens a day for automatic work",
