@@ -39,6 +39,13 @@ export function ReportCard({
         <StateMark mark="octagon" tone="bad" className="mt-0.5" />
         <div className="min-w-0 flex-1">
           <p className="type-strong">{report.message}</p>
+          {report.fields.length > 0 && (
+            <ul className="mt-1 grid gap-0.5">
+              {report.fields.map(({ field, message }) => (
+                <li key={`${field} ${message}`}>{message}</li>
+              ))}
+            </ul>
+          )}
           {report.hint && <p className="mt-1 text-muted">{report.hint}</p>}
           {children && <div className="mt-1 text-muted">{children}</div>}
           {(retry || actions) && (

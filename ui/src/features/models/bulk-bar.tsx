@@ -149,6 +149,7 @@ function TagsDialog(props: Dialog) {
       <TextField
         label={words.tagsField}
         help={words.tagsHelp}
+        fault={patch.fault?.fields[0]?.message}
         value={tags}
         onChange={(event) => setTags(event.target.value)}
       />

@@ -62,7 +62,9 @@ export function ScopeFields({
             })}
           />
         ))}
-        {errors.kinds && <p className="type-small text-bad">{strings.kindsNone}</p>}
+        {errors.kinds && (
+          <p className="type-small text-bad">{errors.kinds.message ?? strings.kindsNone}</p>
+        )}
       </fieldset>
       <Reach bank={bank} control={control} />
       <Excluded form={form} bank={bank} model={model} />

@@ -231,11 +231,29 @@ const fields: Record<string, keyof FormValues> = {
   "trigger.response_schema": "schema",
 };
 
-export function fieldOf(path: string): keyof FormValues | undefined {
-  const known = fields[path] ?? fields[path.replace(/\[\d+\].*$/, "")];
-  if (known) return known;
-  return Object.keys(fields).find((own) => path.startsWith(`${own}.`)) &&
-    path.startsWith("trigger.response_schema.")
-    ? "schema"
-    : undefined;
+/** The field that a path of the engine's report belongs to, if the form shows it as it stands. */
+export function fieldOf(path: string, values: FormValues): keyof FormValues | undefined {
+  const own = Object.keys(fields).find(
+    (known) => path === known || path.startsWith(`${known}.`) || path.startsWith(`${known}[`),
+  );
+  const field = fields[own ?? ""];
+  return field !== undefined && isShown(field, values) ? field : undefined;
+}
+
+function isShown(field: keyof FormValues, values: FormValues): boolean {
+  const delta = values.mode === "delta";
+  switch (field) {
+    case "cron":
+      return values.when === "schedule";
+    case "pause":
+      return values.when !== "manual";
+    case "rebuildCron":
+      return delta && values.rebuild;
+    case "failureLimit":
+      return delta;
+    case "groups":
+      return values.scopeBy === "groups";
+    default:
+      return true;
+  }
 }

@@ -1,7 +1,7 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import type { TagGroup } from "~/platform/bindings";
-import { memory } from "~/platform/memory";
+import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 import { choiceOf, expressionOf } from "./cron";
 import { strings } from "./form-strings";
@@ -214,6 +214,37 @@ describe("the form of a model", { timeout: 60_000 }, () => {
     await user.click(screen.getByRole("tab", { name: "Settings" }));
     expect(await name()).toHaveValue("Workshop status");
     expect(screen.queryByText("You began this earlier; it is not saved yet.")).toBeNull();
+  });
+
+  test("what the engine refuses is told at its field, or above when no field shows it", async () => {
+    let refused: [field: string, message: string][] = [
+      ["trigger.response_schema.properties.status", "This type is not known."],
+      ["trigger.fact_types", "Read at least one kind."],
+      ["trigger.budget", "Not with this model."],
+    ];
+    const { user, platform } = renderApp("/b/workshop/models/status/settings", {
+      updateModel: async () => {
+        throw refusal({
+          code: "invalid_input",
+          message: "Some fields cannot be used.",
+          fields: refused.map(([field, message]) => ({ field, code: "refused", message })),
+        });
+      },
+    });
+    await user.type(await screen.findByRole("textbox", { name: "Name" }), " now");
+    await user.click(screen.getByRole("button", { name: strings.save }));
+    const alert = await screen.findByRole("alert");
+    expect(alert).toHaveTextContent("Not with this model.");
+    expect(alert).not.toHaveTextContent("This type is not known.");
+    const output = screen.getByRole("region", { name: strings.output });
+    expect(within(output).getByText("This type is not known.")).toBeVisible();
+    expect(screen.getByText("Read at least one kind.")).toBeVisible();
+    // Nothing of this keeps it from being sent again.
+    refused = [];
+    await user.click(screen.getByRole("button", { name: strings.save }));
+    await waitFor(() =>
+      expect(platform.calls.filter(([name]) => name === "updateModel")).toHaveLength(2),
+    );
   });
 
   test("a new model begins with what the bank says about who decides", async () => {

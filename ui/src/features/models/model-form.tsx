@@ -56,7 +56,8 @@ export function ModelFields({
           className="max-w-48"
           {...register("size", {
             valueAsNumber: true,
-            validate: (size) => (size >= 256 && size <= 8192) || strings.invalid.size,
+            validate: (size) =>
+              (Number.isInteger(size) && size >= 256 && size <= 8192) || strings.invalid.size,
           })}
         />
       </FormSection>
@@ -108,12 +109,15 @@ function Output({ form, onSchema }: { form: Form; onSchema: () => void }) {
   );
 }
 
-/** Puts what the engine found on the fields that it names. */
-export function useFieldFaults(form: Form, report: Report | null): void {
+/** Puts what the engine found on the fields that it names, and gives back what belongs to none. */
+export function useFieldFaults(form: Form, report: Report | null): Report | null {
   useEffect(() => {
     for (const { field, message } of report?.fields ?? []) {
-      const own = fieldOf(field);
-      if (own) form.setError(own, { message });
+      const own = fieldOf(field, form.getValues());
+      if (own) form.setError(own, { message }, { shouldFocus: true });
     }
   }, [form, report]);
+  if (report === null) return null;
+  const left = report.fields.filter(({ field }) => !fieldOf(field, form.getValues()));
+  return report.fields.length > 0 && left.length === 0 ? null : { ...report, fields: left };
 }

@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import { useForm } from "react-hook-form";
 import { Button } from "~/components/button";
 import { PaneHead } from "~/components/panes";
@@ -40,13 +40,13 @@ export function NewModelScreen({
   // What is begun from a template or a question is kept apart from what is begun from nothing.
   const draft = useKeptChanges(form, `new ${bank} ${template ?? ""} ${given?.question ?? ""}`);
   const gate = useFormGate(form);
-  useFieldFaults(form, create.error);
+  const refused = useFieldFaults(form, create.error);
 
   const leave = () => {
     draft.drop();
     void navigate({ to: "/b/$bank/models", params: { bank }, search: {} });
   };
-  const make = form.handleSubmit((values) => {
+  const send = form.handleSubmit((values) => {
     // The form can be sent by other ways than its button.
     if (gate !== null) return;
     create.mutate([bank, newModelOf(values)], {
@@ -60,6 +60,11 @@ export function NewModelScreen({
       },
     });
   });
+  const make = (event?: FormEvent) => {
+    // What the engine found before may be mended where the form's own rules do not look.
+    form.clearErrors();
+    return send(event);
+  };
   useCommands({ "model.save": building ? strings.inBuilder : (gate ?? (() => void make())) });
 
   return (
@@ -83,9 +88,7 @@ export function NewModelScreen({
         <div className="scroll-quiet min-h-0 flex-1">
           <div className="mx-auto grid max-w-[60rem] grid-cols-[minmax(0,1fr)_16rem] gap-8 px-4 max-[1100px]:grid-cols-1">
             <div>
-              {create.error && create.error.fields.length === 0 && (
-                <ReportCard report={create.error} className="mt-4" />
-              )}
+              {refused && <ReportCard report={refused} className="mt-4" />}
               <ModelFields
                 form={form}
                 bank={bank}

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { type FormEvent, useState } from "react";
 import { useForm } from "react-hook-form";
 import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
@@ -27,9 +27,9 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
   const gate = useFormGate(form);
   const { isDirty } = form.formState;
   const unavailable = gate ?? (isDirty ? undefined : strings.unchanged);
-  useFieldFaults(form, update.error);
+  const refused = useFieldFaults(form, update.error);
 
-  const save = form.handleSubmit((values) => {
+  const send = form.handleSubmit((values) => {
     // The form can be sent by other ways than its button.
     if (unavailable !== undefined) return;
     update.mutate([bank, detail.model.id, patchOf(values)], {
@@ -40,6 +40,11 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
       },
     });
   });
+  const save = (event?: FormEvent) => {
+    // What the engine found before may be mended where the form's own rules do not look.
+    form.clearErrors();
+    return send(event);
+  };
   useCommands({
     "model.save": building ? strings.inBuilder : (unavailable ?? (() => void save())),
   });
@@ -59,9 +64,7 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
         <div className="scroll-quiet min-h-0 flex-1">
           <div className="grid max-w-[60rem] grid-cols-[minmax(0,1fr)_16rem] gap-8 px-4 max-[1100px]:grid-cols-1">
             <div>
-              {update.error && update.error.fields.length === 0 && (
-                <ReportCard report={update.error} className="mt-4" />
-              )}
+              {refused && <ReportCard report={refused} className="mt-4" />}
               <ModelFields
                 form={form}
                 bank={bank}
