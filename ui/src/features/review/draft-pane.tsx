@@ -108,7 +108,10 @@ function Editing({
       )}
       {report && (
         <div className="border-line border-b p-3">
-          <ReportCard report={report} />
+          <ReportCard
+            report={report}
+            onRetry={review.fault === report ? review.retry : undefined}
+          />
         </div>
       )}
       <Panes id="review-draft">

@@ -58,7 +58,7 @@ export function ProposalPane({
     { value: "structure", label: strings.view.structure },
     { value: "result", label: strings.view.result },
   ];
-  if (decidable(view).length === 0) return <AllSkipped bank={bank} view={view} />;
+  const none = decidable(view).length === 0;
   return (
     <>
       <Head
@@ -71,17 +71,23 @@ export function ProposalPane({
       <Banners bank={bank} view={view} onDraft={onDraft} />
       {desk.review.fault && (
         <div className="border-line border-b p-3">
-          <ReportCard report={desk.review.fault} onRetry={desk.review.clearFault} />
+          <ReportCard report={desk.review.fault} onRetry={desk.review.retry} />
         </div>
       )}
-      <Tabs label={strings.views} value={shown} onValue={onView} tabs={tabs}>
-        {shown === "conflicts" && <Conflicts view={view} desk={desk} />}
-        {shown === "unified" && <Unified view={view} desk={desk} />}
-        {shown === "split" && <Split bank={bank} view={view} desk={desk} />}
-        {shown === "rendered" && <Rendered bank={bank} view={view} desk={desk} />}
-        {shown === "structure" && <Structure bank={bank} view={view} desk={desk} />}
-        {shown === "result" && <Result bank={bank} view={view} onDraft={onDraft} />}
-      </Tabs>
+      {none ? (
+        <div className="scroll-quiet min-h-0 flex-1">
+          <AllSkipped bank={bank} view={view} />
+        </div>
+      ) : (
+        <Tabs label={strings.views} value={shown} onValue={onView} tabs={tabs}>
+          {shown === "conflicts" && <Conflicts view={view} desk={desk} />}
+          {shown === "unified" && <Unified view={view} desk={desk} />}
+          {shown === "split" && <Split bank={bank} view={view} desk={desk} />}
+          {shown === "rendered" && <Rendered bank={bank} view={view} desk={desk} />}
+          {shown === "structure" && <Structure bank={bank} view={view} desk={desk} />}
+          {shown === "result" && <Result bank={bank} view={view} onDraft={onDraft} />}
+        </Tabs>
+      )}
       {isOpen(view) && <Foot view={view} busy={busy} onReject={onReject} onApprove={onApprove} />}
     </>
   );

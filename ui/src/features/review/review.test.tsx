@@ -1,7 +1,7 @@
 import { cleanup, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import type { Preview } from "~/platform/bindings";
-import { type MemoryPlatform, refusal } from "~/platform/memory";
+import { type MemoryPlatform, memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 import { viewport } from "../../../test/setup";
 
@@ -310,6 +310,65 @@ describe("review", () => {
     expect(await screen.findByRole("textbox", { name: "Note on this operation" })).toHaveValue(
       "Half a thou",
     );
+  });
+
+  test("a refused decision is made by trying again", async () => {
+    let refuse = true;
+    const own = memory();
+    const { user } = renderApp("/b/workshop/review/p-welcome", {
+      getProposal: own.commands.getProposal,
+      decideOps: async (...args) => {
+        if (refuse) throw refusal({ message: "The data is busy." });
+        return own.commands.decideOps(...args);
+      },
+    });
+    await card(/^1 of 2/);
+    await user.keyboard("y");
+    const alert = await screen.findByRole("alert");
+    refuse = false;
+    await user.click(within(alert).getByRole("button", { name: "Try again" }));
+    expect(await card(/^1 of 2.*accepted/)).toBeVisible();
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
+  test("a proposal whose changes were all refused can still be rejected and left", async () => {
+    const own = memory();
+    const { user } = renderApp("/b/workshop/review/p-welcome", {
+      getProposal: async (...args) => {
+        const view = await own.commands.getProposal(...args);
+        return { ...view, ops: view.ops.map((op) => ({ ...op, status: "skipped" as const })) };
+      },
+      refreshModel: async () => {
+        throw refusal({ message: "The data is busy." });
+      },
+    });
+    await screen.findByRole("heading", { name: "Every change was refused by the engine" });
+    expect(screen.getByRole("heading", { level: 1 })).toBeVisible();
+    await user.click(screen.getByRole("button", { name: "Refresh in full" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent("The data is busy.");
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: /^Reject…/ }));
+    expect(await screen.findByRole("dialog", { name: /^Reject proposal/ })).toBeVisible();
+  });
+
+  test("claims are read as text; where a person wrote in the file no fact is missed", async () => {
+    const own = memory();
+    renderApp("/b/workshop/review/p-welcome", {
+      getProposal: async (...args) => {
+        const view = await own.commands.getProposal(...args);
+        return {
+          ...view,
+          row: { ...view.row, origin: "file" },
+          ops: view.ops.map((op) => ({
+            ...op,
+            evidence: [],
+            claims: [{ quote: "The **new** date", evidence: [] }],
+          })),
+        };
+      },
+    });
+    expect(await screen.findByRole("heading", { name: "The new date" })).toBeVisible();
+    expect(screen.getByText(/^Written by a person in the published file/)).toBeVisible();
   });
 
   test("words that could not be saved are still there when the form is opened again", async () => {

@@ -33,7 +33,8 @@ export interface Review {
   draft(text: string | null, after: () => void): void;
   /** What the last act was refused with. */
   fault: Report | null;
-  clearFault(): void;
+  /** Does the refused act again. */
+  retry(): void;
 }
 
 /**
@@ -45,7 +46,7 @@ export function useReview(bank: BankId, view: ProposalView): Review {
   const client = useQueryClient();
   const announce = useAnnounce();
   const [steps, setSteps] = useState<Step[]>([]);
-  const [fault, setFault] = useState<Report | null>(null);
+  const [refused, setRefused] = useState<{ report: Report; again: () => void } | null>(null);
   const turn = useRef<Promise<void>>(Promise.resolve());
   const latest = useRef(view);
   if (view.state_seq >= latest.current.state_seq) latest.current = view;
@@ -61,10 +62,10 @@ export function useReview(bank: BankId, view: ProposalView): Review {
         const next = await make(before, turnOf);
         latest.current = next;
         client.setQueryData(["getProposal", bank, id], next);
-        setFault(null);
+        setRefused(null);
         after?.(before, next);
-      } catch (refused) {
-        setFault(toReport(refused));
+      } catch (why) {
+        setRefused({ report: toReport(why), again: () => act(make, after) });
         await client.invalidateQueries({ queryKey: ["getProposal", bank, id] });
       }
     });
@@ -119,8 +120,8 @@ export function useReview(bank: BankId, view: ProposalView): Review {
       act((now, turn) => commands.resolveConflict(bank, id, op.op_id, choice, turn(now)), after),
     draft: (text, after) =>
       act((now, turn) => commands.editDraft(bank, id, text, turn(now)), after),
-    fault,
-    clearFault: () => setFault(null),
+    fault: refused?.report ?? null,
+    retry: () => refused?.again(),
   };
 }
 
