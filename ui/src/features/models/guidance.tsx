@@ -1,6 +1,7 @@
 import { Ellipsis } from "lucide-react";
 import { Badge } from "~/components/badge";
 import { IconButton } from "~/components/button";
+import { MemoryText } from "~/components/memory-text";
 import { Menu, MenuItem, MenuSeparator } from "~/components/menu";
 import { ReportCard } from "~/components/report";
 import { day } from "~/lib/format";
@@ -50,9 +51,15 @@ function Item({
           {item.lapsed && <Badge kind="warn">{words.lapsed}</Badge>}
         </p>
         {item.change && (
-          <p className={item.lapsed ? "text-muted line-through" : ""}>{item.change}</p>
+          <p className={item.lapsed ? "text-muted line-through" : ""}>
+            <MemoryText text={item.change} />
+          </p>
         )}
-        {item.note && <q className={item.change ? "text-muted" : ""}>{item.note}</q>}
+        {item.note && (
+          <q className={item.change ? "text-muted" : ""}>
+            <MemoryText text={item.note} />
+          </q>
+        )}
       </div>
       <Menu trigger={<IconButton small icon={Ellipsis} name={strings.more} />}>
         {note && (

@@ -12,6 +12,7 @@ import { Button } from "~/components/button";
 import { Back, Confirm } from "~/components/dialog";
 import { TextField } from "~/components/field";
 import { Icon } from "~/components/icon";
+import { MemoryText } from "~/components/memory-text";
 import { ReportCard } from "~/components/report";
 import { dayTime } from "~/lib/format";
 import { shown } from "~/lib/markers";
@@ -120,7 +121,7 @@ function Point({ code, quotes }: { code: string; quotes: string[] }) {
       <span className="type-strong">{point?.title ?? code.replaceAll("_", " ")}</span>
       {quotes.map((quote) => (
         <q key={quote} className="col-start-2 line-clamp-2 text-muted">
-          {quote}
+          <MemoryText text={quote} />
         </q>
       ))}
     </li>

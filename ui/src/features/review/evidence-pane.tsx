@@ -1,5 +1,6 @@
 import { Button } from "~/components/button";
 import { Fact } from "~/components/fact";
+import { MemoryText } from "~/components/memory-text";
 import { PaneHead } from "~/components/panes";
 import { ScrollText } from "~/components/scroll";
 import type { EvidenceItem, OpView } from "~/platform/bindings";
@@ -10,10 +11,13 @@ const words = strings.evidence;
 /** What the operation at hand rests on: each claim with its facts, then what the old text rested on. */
 export function EvidencePane({
   op,
+  outside = false,
   onNote,
   onLeave,
 }: {
   op: OpView | null;
+  /** The change was written by a person in the published file, so that no fact can be asked of it. */
+  outside?: boolean;
   /** Absent where nothing can be said about it. */
   onNote?: () => void;
   /** Esc goes back to the operation. */
@@ -39,7 +43,9 @@ export function EvidencePane({
         ))}
         {op.claims.length > 0 && rest.length > 0 && <GroupHead>{words.rest}</GroupHead>}
         <Facts items={rest} />
-        {op.evidence.length === 0 && <p className="px-4 py-3 text-muted">{words.none}</p>}
+        {op.evidence.length === 0 && (
+          <p className="px-4 py-3 text-muted">{outside ? words.outside : words.none}</p>
+        )}
         {(op.old_evidence.length > 0 || op.human_touch) && <GroupHead>{words.old}</GroupHead>}
         {op.human_touch && <p className="px-4 py-2 text-muted">{words.human}</p>}
         <Facts items={op.old_evidence} quiet />
@@ -58,7 +64,9 @@ export function EvidencePane({
 function Claim({ quote, facts }: { quote: string; facts: EvidenceItem[] }) {
   return (
     <section aria-label={quote} className="pt-3">
-      <h3 className="type-strong mx-4 border-add-bar border-l-3 pl-2.5">{quote}</h3>
+      <h3 className="type-strong mx-4 border-add-bar whitespace-pre-line border-l-3 pl-2.5">
+        <MemoryText text={quote} />
+      </h3>
       {facts.map((item) => (
         <Fact key={item.id} item={item} mark={sharedWords(quote, item.text)} />
       ))}

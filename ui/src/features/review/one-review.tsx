@@ -131,6 +131,7 @@ function Loaded({ loaded: view, ...place }: Place & { loaded: ProposalView }) {
                 <ErrorBoundary FallbackComponent={BrokenPane}>
                   <EvidencePane
                     op={desk.op}
+                    outside={view.row.origin === "file"}
                     onNote={() => openForm("note")}
                     onLeave={() =>
                       document.querySelector<HTMLElement>("article[aria-current]")?.focus()

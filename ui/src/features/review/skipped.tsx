@@ -1,7 +1,7 @@
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { Icon } from "~/components/icon";
-import { shown } from "~/lib/markers";
+import { MemoryText } from "~/components/memory-text";
 import type { ProposalView } from "~/platform/bindings";
 import { opTitle } from "./op-words";
 import { strings } from "./strings";
@@ -30,7 +30,11 @@ export function Skipped({ view }: { view: ProposalView }) {
             <li key={op.op_id} className="type-small text-muted">
               {opTitle(op)}:{" "}
               {strings.skipReason[op.reason ?? ""] ?? op.reason?.replaceAll("_", " ")}
-              {op.new_text && <p className="text-faint">{shown(op.new_text)}</p>}
+              {op.new_text && (
+                <p className="whitespace-pre-line text-faint">
+                  <MemoryText text={op.new_text} />
+                </p>
+              )}
             </li>
           ))}
         </ul>

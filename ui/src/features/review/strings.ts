@@ -171,6 +171,7 @@ export const strings = {
     old: "What the old text rested on",
     rest: "Also read for this",
     none: "No fact was given for this operation.",
+    outside: "Written by a person in the published file; no fact stands behind it.",
     human: "The old text was written by a person; no fact is attached to it.",
     noOperation: "Choose an operation to see what it rests on.",
     found: (number: number) => `Evidence ${number}`,
