@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use domain::Instant;
 use domain::consolidation::{InvalidateMode, invalidate};
+use domain::text::{fold, same_statement_key};
 use domain::time::to_millis;
 
-use super::{JOINS, Memory, SELECT, State, observations_of, read, sources};
+use super::{Memory, State, observations_of, sources};
 use crate::error::Result;
 use crate::keys::{BankKey, MemoryKey};
 use crate::row;
@@ -50,27 +51,42 @@ pub fn to_review(tx: &ReadTx<'_>, bank: BankKey) -> Result<Vec<MemoryKey>> {
     )
 }
 
-/// Memories in use whose text holds the beginning of one of some texts word for word, letter case and
-/// punctuation aside: everything that could say the same. Texts that differ in letters which only Unicode takes
-/// for equal (ß and ss) are not found.
-pub fn worded_alike(tx: &ReadTx<'_>, bank: BankKey, texts: &[String]) -> Result<Vec<Memory>> {
-    let phrases: Vec<String> = texts
+/// Memories in use that say the same as a text ([`same_statement_key`]): the observations of some tag
+/// sets before the facts, the newest first, at most `limit`. Found by the words that the text begins
+/// with, so that texts which differ in letters that only Unicode takes for equal (ß and ss) are not.
+/// However many begin alike, only their texts are looked at, one after another.
+pub fn saying_the_same(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    text: &str,
+    scope: &TagSets,
+    limit: usize,
+) -> Result<Vec<Memory>> {
+    let phrases: Vec<String> = [text.to_owned(), fold(text)]
         .iter()
         .map(|text| text.split_whitespace().take(PHRASE).collect::<Vec<_>>().join(" "))
         .filter(|text| text.chars().any(char::is_alphanumeric))
-        .map(|text| format!("text : \"{}\"", text.replace('"', " ")))
+        .map(|text| format!("text : ^ \"{}\"", text.replace('"', " ")))
         .collect();
     if phrases.is_empty() {
         return Ok(Vec::new());
     }
-    tx.list(
-        &format!(
-            "{SELECT} FROM fts_memory CROSS JOIN memory m ON m.id = fts_memory.rowid {JOINS}
-             WHERE fts_memory MATCH ?2 AND m.bank_id = ?1 AND m.state = 0 ORDER BY m.id"
-        ),
-        (bank, phrases.join(" OR ")),
-        read,
-    )
+    let these = match scope {
+        TagSets::All => None,
+        TagSets::These(sets) => Some(row::id_list(sets.iter().map(|set| set.0))),
+    };
+    let same = same_statement_key(text);
+    let looked_at: Vec<Option<MemoryKey>> = tx.list(
+        "SELECT m.id, m.text FROM fts_memory CROSS JOIN memory m ON m.id = fts_memory.rowid
+         WHERE fts_memory MATCH ?2 AND m.bank_id = ?1 AND m.state = 0
+           AND (m.fact_type < 2 OR ?3 IS NULL
+                OR m.tag_set_id IN (SELECT value FROM json_each(?3)))
+         ORDER BY m.fact_type = 2 DESC, m.event_at DESC, m.id DESC",
+        (bank, phrases.join(" OR "), these),
+        |r| Ok((same_statement_key(&r.get::<_, String>(1)?) == same).then_some(r.get(0)?)),
+    )?;
+    let found: Vec<MemoryKey> = looked_at.into_iter().flatten().take(limit).collect();
+    super::by_keys(tx, &found)
 }
 
 /// Marks facts as folded. Bookkeeping: `updated_at` and the sequence stay.

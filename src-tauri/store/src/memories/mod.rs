@@ -20,8 +20,8 @@ use serde_json::Value;
 
 pub use curate::{Edit, Restored, edit, invalidate, restore};
 pub use folding::{
-    Unfold, mark_consolidated, mark_failed, pending_keys, requeue, retry_failed,
-    sweep_observations, to_review, unfold, unmarked, worded_alike,
+    Unfold, mark_consolidated, mark_failed, pending_keys, requeue, retry_failed, saying_the_same,
+    sweep_observations, to_review, unfold, unmarked,
 };
 pub use index::{IndexFaults, missing_vectors, put_vector, rebuild_text, vector_count, verify};
 pub use list::{Consolidation, Filter, ListCursor, Page, Sort, count, list};

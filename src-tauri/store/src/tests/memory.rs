@@ -206,6 +206,36 @@ async fn observations_are_not_curated() {
 }
 
 #[tokio::test]
+async fn what_says_the_same_is_found_and_no_more_is_read_than_asked_for() {
+    let (_folder, store, key) = bank().await;
+    store
+        .write("add", move |tx| {
+            for n in 0..9 {
+                add(tx, key, &fact(&format!("f{n}"), "The KILN  is old"), n)?;
+            }
+            add(tx, key, &fact("longer", "The kiln is old and red"), 20)?;
+            add(tx, key, &fact("inside", "Of ovens the kiln is old"), 21)?;
+            for (id, tag) in [("ox", "x"), ("oy", "y")] {
+                let mut new = fact(id, "the kiln is old");
+                (new.fact_type, new.origin) = (FactType::Observation, Origin::Folded);
+                new.tags = tags(&[tag]);
+                add(tx, key, &new, 1)?;
+            }
+            let x = tag_sets::matching(tx, key, |set| set.contains("x"))?;
+            let same = |text: &str, most: usize| -> Result<Vec<String>> {
+                let found = memories::saying_the_same(tx, key, text, &x, most)?;
+                Ok(found.into_iter().map(|memory| memory.id.0).collect())
+            };
+            assert_eq!(same("The kiln is old", 3)?, ["ox", "f8", "f7"]);
+            assert_eq!(same("THE KILN IS OLD", 99)?.len(), 10, "of its scope, and nothing longer");
+            assert_eq!(same("old", 99)?, Vec::<String>::new());
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
 async fn freshness_is_decided_by_sequence_and_scope() {
     let (_folder, store, key) = bank().await;
     three(&store, key).await;

@@ -11,11 +11,15 @@ use crate::memory::search::names;
 use domain::bank::BankSettings;
 use domain::consolidation::{Rejected, equal_statement_key, merge_times};
 use domain::entities::canon_key;
-use domain::text::{fold, same_statement_key};
 use domain::{FactType, MemoryId};
 use std::collections::{BTreeSet, HashMap};
 use store::memories::{self, Memory};
+use store::tag_sets::TagSets;
 use store::{BankKey, MemoryKey, ReadTx};
+
+/// Stored memories that say the same as a fact of the batch and are looked at: more proof than anybody
+/// reads. Facts beyond it were folded into the observation when they came.
+const MOST_ALIKE: usize = 256;
 
 /// Facts that say the same, and the observation that says it already.
 struct Group {
@@ -100,8 +104,9 @@ fn groups(
         }
         groups[place].facts.push(fact.memory.clone());
     }
+    let exactly = select::exactly(tx, bank, scope)?;
     for group in &mut groups {
-        add_stored(tx, bank, settings, scope, group)?;
+        add_stored(tx, bank, settings, (scope, &exactly), group)?;
     }
     Ok(groups)
 }
@@ -115,15 +120,13 @@ fn add_stored(
     tx: &ReadTx<'_>,
     bank: BankKey,
     settings: &BankSettings,
-    scope: &[String],
+    (scope, exactly): (&[String], &TagSets),
     group: &mut Group,
 ) -> store::Result<()> {
     let Some(first) = group.facts.first() else { return Ok(()) };
-    let (text, key) = (&first.text, statement(&first.text, &group.entities));
-    let alike = memories::worded_alike(tx, bank, &[text.clone(), fold(text)])?;
-    let same = same_statement_key(text);
-    let alike: Vec<Memory> =
-        alike.into_iter().filter(|memory| same_statement_key(&memory.text) == same).collect();
+    let key = statement(&first.text, &group.entities);
+    let mut alike = memories::saying_the_same(tx, bank, &first.text, exactly, MOST_ALIKE)?;
+    alike.sort_by_key(|memory| memory.key);
     let observations: Vec<MemoryKey> = alike
         .iter()
         .filter(|memory| memory.fact_type == FactType::Observation)
@@ -137,7 +140,7 @@ fn add_stored(
             continue;
         }
         if memory.fact_type == FactType::Observation {
-            if group.observation.is_none() && memory.tags.iter().eq(scope) {
+            if group.observation.is_none() {
                 let known = pairs.iter().filter(|(observation, _)| *observation == memory.key);
                 let known = known.map(|(_, fact)| *fact).collect();
                 group.observation = Some((memory, known));
