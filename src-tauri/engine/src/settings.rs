@@ -113,14 +113,12 @@ pub async fn program(engine: &Engine) -> Result<SettingValues> {
             all.insert(TICK.to_owned(), json!(tick_seconds(tx)?));
             all.insert(PAUSED.to_owned(), json!(background_paused(tx)?));
         }
-        let spent = tokens(tx, None, now)?;
-        let ceiling = effective.0["daily_token_ceiling"].as_u64();
         Ok(SettingValues {
             settings: of_program().into_iter().chain(catalogue()).collect(),
             stated: Json(stated),
             effective,
-            tokens_today: spent,
-            ceiling_reached: ceiling.is_some_and(|ceiling| u64::from(spent) >= ceiling),
+            tokens_today: tokens(tx, None, now)?,
+            ceiling_reached: crate::ops::ceiling::reached_by_program(tx, now)?,
         })
     });
     Ok(values.await?)

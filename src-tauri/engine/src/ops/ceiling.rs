@@ -7,7 +7,7 @@ use domain::bank::{BankSettings, StatedSettings};
 use domain::schedule::ceiling_reached;
 use domain::{BankId, Instant};
 use store::banks::Bank;
-use store::{ReadTx, llm_requests};
+use store::{BankKey, ReadTx, llm_requests};
 
 /// An automatic operation whose calls are counted.
 #[derive(Clone)]
@@ -22,15 +22,23 @@ tokio::task_local! {
 
 /// Whether the bank's or the program's tokens of the UTC day of `now` are spent.
 pub(crate) fn reached(tx: &ReadTx<'_>, bank: &Bank, now: Instant) -> store::Result<bool> {
-    let of = |stated: &StatedSettings| {
-        BankSettings::resolve(&StatedSettings::default(), stated).daily_token_ceiling
-    };
-    let own = of(&StatedSettings::from_stored(&bank.config));
-    if own.is_some() && ceiling_reached(llm_requests::tokens_on(tx, Some(bank.key), now)?, own) {
-        return Ok(true);
-    }
-    let program = of(&settings::program_stated(tx)?);
-    Ok(program.is_some() && ceiling_reached(llm_requests::tokens_on(tx, None, now)?, program))
+    let own = StatedSettings::from_stored(&bank.config);
+    Ok(is_spent(tx, Some(bank.key), &own, now)? || reached_by_program(tx, now)?)
+}
+
+/// Whether the tokens that the program allows all banks together on the UTC day of `now` are spent.
+pub(crate) fn reached_by_program(tx: &ReadTx<'_>, now: Instant) -> store::Result<bool> {
+    is_spent(tx, None, &settings::program_stated(tx)?, now)
+}
+
+fn is_spent(
+    tx: &ReadTx<'_>,
+    bank: Option<BankKey>,
+    stated: &StatedSettings,
+    now: Instant,
+) -> store::Result<bool> {
+    let ceiling = BankSettings::resolve(&StatedSettings::default(), stated).daily_token_ceiling;
+    Ok(ceiling.is_some() && ceiling_reached(llm_requests::tokens_on(tx, bank, now)?, ceiling))
 }
 
 /// Runs automatic work whose every call asks [`may_call`] first.

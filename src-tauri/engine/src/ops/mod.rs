@@ -214,26 +214,6 @@ pub async fn delete(engine: &Engine, bank: &BankId, id: &OperationId) -> Result<
     .await
 }
 
-/// Lets the operations go that are held for a reason, of one model or (none) of the whole bank, and
-/// wakes the worker; gives their number. What holds them anew is looked at when they are claimed.
-///
-/// # Errors
-/// `bank_not_found`.
-pub async fn release(
-    engine: &Engine,
-    bank: &BankId,
-    model: Option<&domain::ModelId>,
-    reason: operations::HeldReason,
-) -> Result<usize> {
-    let (now, model) = (engine.now(), model.cloned());
-    let released = write_bank(engine, bank, "release_operations", move |tx, key| {
-        operations::release(tx, key, reason, model.as_ref(), now)
-    })
-    .await?;
-    wake(engine);
-    Ok(released)
-}
-
 /// Stops an operation: a waiting one at once, a running one as soon as it looks, at the latest
 /// before it commits.
 ///

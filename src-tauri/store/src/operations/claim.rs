@@ -60,11 +60,6 @@ pub fn begin(tx: &WriteTx<'_>, key: OperationKey, now: Instant) -> Result<Operat
     told(tx, key)
 }
 
-/// Takes the next due operation and marks it as running, if nothing else is to be asked before.
-pub fn claim_next(tx: &WriteTx<'_>, claim: &Claim, now: Instant) -> Result<Option<Operation>> {
-    next_claimable(tx, claim, now)?.map(|next| begin(tx, next.key, now)).transpose()
-}
-
 /// The earliest moment after `now` at which a parked operation falls due.
 pub fn next_due(tx: &ReadTx<'_>, now: Instant) -> Result<Option<Instant>> {
     tx.find(

@@ -9,8 +9,7 @@ use rusqlite::Row;
 use serde_json::Value;
 
 pub use claim::{
-    Claim, Lane, begin, claim_next, held, hold, let_go, next_claimable, next_due, park, release,
-    unpark,
+    Claim, Lane, begin, held, hold, let_go, next_claimable, next_due, park, release, unpark,
 };
 pub use queue::{
     End, Requeued, Submitted, cancel, finish, marked_at_end, progress, recover, requeue, retry,

@@ -126,7 +126,7 @@ async fn script(store: &Store) -> Result<()> {
                 kinds: OperationType::ALL.to_vec(),
                 max_refreshes: 2,
             };
-            Ok(operations::claim_next(tx, &claim, t(2))?.unwrap())
+            Ok(super::claim_next(tx, &claim, t(2))?.unwrap())
         })
         .await?;
     store.write("publish", move |tx| publish(tx, bank, run.key)).await

@@ -18,6 +18,7 @@ use domain::{FactType, Instant, MemoryId};
 use tempfile::TempDir;
 
 use crate::memories::{self, NewMemory, Origin};
+use crate::operations::{self, Claim, Operation};
 use crate::{BankKey, Options, Result, Store, WriteTx, banks, embedders};
 
 /// A moment, so many milliseconds after a fixed one.
@@ -52,6 +53,12 @@ async fn bank_with(options: &Options) -> (TempDir, Store, BankKey) {
         .await
         .unwrap();
     (folder, store, key)
+}
+
+/// Takes the next due operation, with nothing else to be asked before.
+fn claim_next(tx: &WriteTx<'_>, claim: &Claim, now: Instant) -> Result<Option<Operation>> {
+    let next = operations::next_claimable(tx, claim, now)?;
+    next.map(|next| operations::begin(tx, next.key, now)).transpose()
 }
 
 fn fact(id: &str, text: &str) -> NewMemory {

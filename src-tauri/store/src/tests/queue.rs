@@ -26,7 +26,7 @@ fn any() -> Claim {
 }
 
 fn claimed(tx: &WriteTx<'_>, ms: i64) -> Option<String> {
-    operations::claim_next(tx, &any(), t(ms)).unwrap().map(|o| o.id.0)
+    claim_next(tx, &any(), t(ms)).unwrap().map(|o| o.id.0)
 }
 
 #[tokio::test]
@@ -96,11 +96,11 @@ async fn explicit_goes_first_and_limits_and_holds_are_kept() {
             let held = operations::get(tx, bank, &"held".into())?.key;
             operations::hold(tx, held, HeldReason::ReviewInProgress, t(1))?;
             let explicit = Claim { lane: Lane::Explicit, ..any() };
-            let first = operations::claim_next(tx, &explicit, t(2))?.unwrap();
+            let first = claim_next(tx, &explicit, t(2))?.unwrap();
             assert_eq!(first.id.0, "asked");
-            assert!(operations::claim_next(tx, &explicit, t(2))?.is_none());
+            assert!(claim_next(tx, &explicit, t(2))?.is_none());
             let one = Claim { max_refreshes: 1, ..any() };
-            assert!(operations::claim_next(tx, &one, t(2))?.is_none());
+            assert!(claim_next(tx, &one, t(2))?.is_none());
             assert_eq!(claimed(tx, 2).as_deref(), Some("auto"));
             let model = "b".into();
             let n =
@@ -115,13 +115,13 @@ async fn explicit_goes_first_and_limits_and_holds_are_kept() {
             operations::submit(tx, bank, &on("r1"), t(4))?;
             operations::submit(tx, bank, &on("r2"), t(4))?;
             let retain = Claim { kinds: vec![OperationType::Retain], ..any() };
-            let r1 = operations::claim_next(tx, &retain, t(5))?.unwrap();
+            let r1 = claim_next(tx, &retain, t(5))?.unwrap();
             assert_eq!(r1.id.0, "r1");
-            assert!(operations::claim_next(tx, &retain, t(5))?.is_none());
+            assert!(claim_next(tx, &retain, t(5))?.is_none());
             // Parked, the first still keeps its place before the second.
             operations::requeue(tx, r1.key, Some(t(99)), None, true, None, t(6))?;
-            assert!(operations::claim_next(tx, &retain, t(7))?.is_none());
-            assert_eq!(operations::claim_next(tx, &retain, t(99))?.unwrap().retry_count, 1);
+            assert!(claim_next(tx, &retain, t(7))?.is_none());
+            assert_eq!(claim_next(tx, &retain, t(99))?.unwrap().retry_count, 1);
             Ok(())
         })
         .await
@@ -136,7 +136,7 @@ async fn a_run_that_goes_back_is_folded_into_the_one_that_waits() {
             let mut forced = refresh("a", "doc", false);
             forced.forced_full = true;
             operations::submit(tx, bank, &forced, t(0))?;
-            let a = operations::claim_next(tx, &any(), t(1))?.unwrap();
+            let a = claim_next(tx, &any(), t(1))?.unwrap();
             operations::submit(tx, bank, &refresh("b", "doc", false), t(2))?;
             let error = Some(("llm_unreachable", "gone"));
             let back = operations::requeue(tx, a.key, Some(t(9)), None, true, error, t(3))?;
@@ -154,7 +154,7 @@ async fn a_run_that_goes_back_is_folded_into_the_one_that_waits() {
             };
             let only = Claim { kinds: vec![OperationType::Consolidation], ..any() };
             let asked = operations::submit(tx, bank, &folding("asked", false), t(4))?;
-            let run = operations::claim_next(tx, &only, t(5))?.unwrap();
+            let run = claim_next(tx, &only, t(5))?.unwrap();
             let waiting = operations::submit(tx, bank, &folding("waits", true), t(6))?;
             assert!(waiting.operation().automatic);
             operations::requeue(tx, run.key, None, None, true, error, t(7))?;
@@ -202,7 +202,7 @@ async fn cut_off_runs_are_taken_up_three_times() {
             let due = operations::retry(tx, bank, &"a".into(), t(9));
             assert!(matches!(due, Err(Error::OperationState { .. })));
             // A step that was committed starts the count anew.
-            let run = operations::claim_next(tx, &any(), t(10))?.unwrap();
+            let run = claim_next(tx, &any(), t(10))?.unwrap();
             operations::requeue(tx, run.key, None, None, true, None, t(10))?;
             operations::step_committed(tx, run.key, t(11))?;
             assert_eq!(operations::by_key(tx, run.key)?.retry_count, 0);
@@ -225,7 +225,7 @@ async fn cancelling_progress_lists_and_sweeping() {
                     t(n),
                 )?;
             }
-            let run = operations::claim_next(tx, &any(), t(5))?.unwrap();
+            let run = claim_next(tx, &any(), t(5))?.unwrap();
             operations::progress(tx, run.key, &json!({ "stage": "reflecting" }), t(6))?;
             let id = |n: u32| -> OperationId { format!("o{n}").as_str().into() };
             let running = operations::cancel(tx, bank, &id(0), t(7))?;

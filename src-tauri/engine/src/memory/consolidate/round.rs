@@ -322,8 +322,7 @@ impl Round<'_> {
     }
 
     /// Ends the round: the next one is queued while facts are left, else what changed is told.
-    async fn end(mut self, payload: Payload) -> Result<Folded> {
-        self.left = self.count(payload.scopes.as_deref()).await?;
+    async fn end(self, payload: Payload) -> Result<Folded> {
         self.tell(true).await;
         let result = self.tally.result(payload.round);
         let left = !self.waiting(payload.scopes.as_deref(), 1).await?.is_empty();
