@@ -1,4 +1,4 @@
-import { render, screen } from "@testing-library/react";
+import { fireEvent, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, test, vi } from "vitest";
 import { capsOf, isSingle, strokeOf } from "./match";
@@ -64,6 +64,19 @@ describe("keys", () => {
     expect(next).not.toHaveBeenCalled();
     await user.keyboard("r");
     expect(next).toHaveBeenCalledTimes(1);
+  });
+
+  test("a key held down runs a command once, and goes on only where that moves", () => {
+    const accept = vi.fn();
+    const next = vi.fn();
+    draw({ "review.accept": accept, "review.next": next });
+    for (const key of ["y", "j"]) {
+      fireEvent.keyDown(document.body, { key });
+      expect(fireEvent.keyDown(document.body, { key, repeat: true })).toBe(false);
+      fireEvent.keyDown(document.body, { key, repeat: true });
+    }
+    expect(accept).toHaveBeenCalledTimes(1);
+    expect(next).toHaveBeenCalledTimes(3);
   });
 
   test("single keys can be switched off; those with Ctrl stay", async () => {

@@ -15,6 +15,8 @@ export interface CommandSpec {
   keys: readonly string[];
   /** Left out of the palette: it moves a focus and makes no sense from there. */
   keysOnly?: boolean;
+  /** A key held down runs it again and again; all others run once for each press. */
+  repeats?: boolean;
 }
 
 export type Group =
@@ -38,8 +40,13 @@ const commands = {
   },
   "app.help": { words: "Keys of this screen", group: "Everywhere", keys: ["?"] },
   "app.banks": { words: "Switch bank", group: "Everywhere", keys: ["mod+b"] },
-  "app.zoomIn": { words: "Larger text", group: "Everywhere", keys: ["mod+=", "mod++"] },
-  "app.zoomOut": { words: "Smaller text", group: "Everywhere", keys: ["mod+-"] },
+  "app.zoomIn": {
+    words: "Larger text",
+    group: "Everywhere",
+    keys: ["mod+=", "mod++"],
+    repeats: true,
+  },
+  "app.zoomOut": { words: "Smaller text", group: "Everywhere", keys: ["mod+-"], repeats: true },
   "app.zoomReset": { words: "Text at its own size", group: "Everywhere", keys: ["mod+0"] },
   "app.tour": { words: "Show the tour again", group: "Everywhere", keys: [] },
   "app.newBank": { words: "New bank", group: "Everywhere", keys: [] },
@@ -92,8 +99,8 @@ const commands = {
   "model.mark": { words: "Mark this version to compare", group: "Model", keys: ["v"] },
   "model.revert": { words: "Revert to the marked version", group: "Model", keys: ["shift+r"] },
   "model.save": { words: "Save", group: "Model", keys: ["mod+enter"] },
-  "model.previous": { words: "Previous model", group: "Model", keys: ["["] },
-  "model.next": { words: "Next model", group: "Model", keys: ["]"] },
+  "model.previous": { words: "Previous model", group: "Model", keys: ["["], repeats: true },
+  "model.next": { words: "Next model", group: "Model", keys: ["]"], repeats: true },
   "model.tab1": { words: "Document", group: "Model", keys: ["1"], keysOnly: true },
   "model.tab2": { words: "Evidence", group: "Model", keys: ["2"], keysOnly: true },
   "model.tab3": { words: "Structured output", group: "Model", keys: ["3"], keysOnly: true },
@@ -105,13 +112,31 @@ const commands = {
   "schema.try": { words: "Try the schema", group: "Schema", keys: ["mod+enter"] },
   "schema.back": { words: "Back to the settings", group: "Schema", keys: [] },
 
-  "review.next": { words: "Next operation", group: "Review", keys: ["j"], keysOnly: true },
-  "review.previous": { words: "Previous operation", group: "Review", keys: ["k"], keysOnly: true },
-  "review.nextProposal": { words: "Next proposal", group: "Review", keys: ["shift+j", "]"] },
+  "review.next": {
+    words: "Next operation",
+    group: "Review",
+    keys: ["j"],
+    keysOnly: true,
+    repeats: true,
+  },
+  "review.previous": {
+    words: "Previous operation",
+    group: "Review",
+    keys: ["k"],
+    keysOnly: true,
+    repeats: true,
+  },
+  "review.nextProposal": {
+    words: "Next proposal",
+    group: "Review",
+    keys: ["shift+j", "]"],
+    repeats: true,
+  },
   "review.previousProposal": {
     words: "Previous proposal",
     group: "Review",
     keys: ["shift+k", "["],
+    repeats: true,
   },
   "review.accept": { words: "Accept this operation", group: "Review", keys: ["y"] },
   "review.reject": { words: "Reject this operation", group: "Review", keys: ["n"] },

@@ -61,16 +61,17 @@ class CommandStore {
   }
 
   /** The command of these strokes, and whether a longer sequence begins with them. */
-  find(strokes: string): { act: Act | undefined; more: boolean } {
-    let act: Act | undefined;
+  find(strokes: string): { act: Act | undefined; repeats: boolean; more: boolean } {
+    let found: CommandId | undefined;
     let more = false;
     for (const id of this.#view.keys()) {
       for (const keys of COMMANDS[id].keys) {
-        if (keys === strokes) act = this.act(id);
+        if (keys === strokes) found = id;
         else if (keys.startsWith(`${strokes} `)) more = true;
       }
     }
-    return { act, more };
+    if (found === undefined) return { act: undefined, repeats: false, more };
+    return { act: this.act(found), repeats: COMMANDS[found].repeats === true, more };
   }
 }
 
@@ -109,13 +110,15 @@ export function CommandsProvider({
       }
       const strokes =
         begun !== "" && event.timeStamp - begunAt < pause ? `${begun} ${stroke}` : stroke;
-      let { act, more } = store.find(strokes);
-      if (act === undefined && !more && strokes !== stroke) ({ act, more } = store.find(stroke));
+      let { act, repeats, more } = store.find(strokes);
+      if (act === undefined && !more && strokes !== stroke) {
+        ({ act, repeats, more } = store.find(stroke));
+      }
       begun = more ? stroke : "";
       begunAt = event.timeStamp;
       if (act === undefined && !more) return;
       event.preventDefault();
-      if (typeof act === "function") act();
+      if (typeof act === "function" && (repeats || !event.repeat)) act();
     };
     window.addEventListener("keydown", hear);
     return () => window.removeEventListener("keydown", hear);

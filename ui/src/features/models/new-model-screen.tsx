@@ -48,7 +48,7 @@ export function NewModelScreen({
   };
   const send = form.handleSubmit((values) => {
     // The form can be sent by other ways than its button.
-    if (gate !== null) return;
+    if (gate !== null || create.isPending) return;
     create.mutate([bank, newModelOf(values)], {
       onSuccess: ({ id }) => {
         draft.drop();

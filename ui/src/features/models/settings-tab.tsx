@@ -31,7 +31,7 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
 
   const send = form.handleSubmit((values) => {
     // The form can be sent by other ways than its button.
-    if (unavailable !== undefined) return;
+    if (unavailable !== undefined || update.isPending) return;
     update.mutate([bank, detail.model.id, patchOf(values)], {
       onSuccess: (saved) => {
         form.reset(valuesOf(saved));

@@ -28,7 +28,7 @@ export function useLock(bank: BankId, detail: ModelDetail): Locking {
     of,
     toggle: (chosen) => {
       const { lock, inherited } = of(chosen);
-      if (inherited) return;
+      if (inherited || set.isPending || remove.isPending) return;
       const kind: LockKind = chosen.block === null ? "section" : "block";
       const element = chosen.block ?? chosen.section;
       const model = detail.model.id;

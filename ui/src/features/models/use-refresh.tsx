@@ -37,6 +37,7 @@ export function useRefresh(bank: BankId): Refresh {
   };
   return {
     run: async (model, full) => {
+      if (refresh.isPending) return;
       setFault(null);
       try {
         const queued = await refresh.mutateAsync([bank, model.id, full]);

@@ -238,6 +238,7 @@ function Foot({ dry, place }: { dry: DryRunView; place: Place }) {
   const open = (proposal: string) =>
     void navigate({ to: "/b/$bank/review/{-$proposal}", params: { bank, proposal }, search: {} });
   const act = () => {
+    if (busy) return;
     if (dry.kept_as) open(dry.kept_as);
     else {
       keep.mutate([bank, dry.dry_run_id], {

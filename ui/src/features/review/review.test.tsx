@@ -1,4 +1,4 @@
-import { cleanup, screen, waitFor, within } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import type { Preview } from "~/platform/bindings";
 import { type MemoryPlatform, memory, refusal } from "~/platform/memory";
@@ -67,6 +67,17 @@ describe("review", () => {
       { state_seq: 2, request_id: expect.any(String) },
     ]);
     expect(await screen.findByText("Version 4 of Welcome is published")).toBeVisible();
+  });
+
+  test("pressed twice while it is being published, it is published once", async () => {
+    const { user, platform } = renderApp("/b/workshop/review/p-welcome");
+    await card(/^1 of 2/);
+    await user.keyboard("yy");
+    await screen.findByText("2 accepted");
+    fireEvent.keyDown(document.body, { key: "Enter", ctrlKey: true });
+    fireEvent.keyDown(document.body, { key: "Enter", ctrlKey: true });
+    expect(await screen.findByText("Version 4 of Welcome is published")).toBeVisible();
+    expect(platform.calls.filter(([name]) => name === "approveProposal")).toHaveLength(1);
   });
 
   test("with words of the person touched, a summary must be confirmed; focus is on the way back", async () => {

@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { attend } from "~/components/left-behind";
 import { say } from "~/components/toast";
 import { usePlatform } from "~/platform";
@@ -69,12 +69,17 @@ export function useEnds(bank: BankId, view: ProposalView) {
     });
   };
 
-  /** Runs an act and keeps what it was refused with. */
+  const running = useRef(false);
+  /** Runs an act, one at a time, and keeps what it was refused with. */
   const attempt = async (act: () => Promise<void>) => {
+    if (running.current) return;
+    running.current = true;
     try {
       await act();
     } catch (refused) {
       setReport(toReport(refused));
+    } finally {
+      running.current = false;
     }
   };
 

@@ -63,6 +63,9 @@ const marked = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+/** Ctrl+Enter tries the schema, here as elsewhere on the screen. */
+const own = defaultKeymap.filter(({ key }) => key !== "Mod-Enter");
+
 /** A field for the code of a schema. What is past belongs to both sides, so undo is not its own. */
 export function CodeEditor({
   label,
@@ -94,7 +97,7 @@ export function CodeEditor({
       state: EditorState.create({
         doc: begin.current.value,
         extensions: [
-          keymap.of([...defaultKeymap, indentWithTab]),
+          keymap.of([...own, indentWithTab]),
           lineNumbers(),
           bracketMatching(),
           json,

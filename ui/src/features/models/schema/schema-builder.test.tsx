@@ -2,10 +2,11 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { PlatformProvider } from "~/platform";
 import { makeQueryClient } from "~/platform/cache";
 import { memory } from "~/platform/memory";
+import { CodeEditor } from "./code-editor";
 import { FieldTree } from "./field-tree";
 import { useSchemaText } from "./use-schema-text";
 
@@ -44,6 +45,15 @@ const names = () =>
   screen.getAllByRole("textbox", { name: "Name" }).map((box) => (box as HTMLInputElement).value);
 const row = (name: string) => screen.getByRole("row", { name: new RegExp(`^${name},`) });
 const box = (name: string) => screen.getByRole<HTMLInputElement>("textbox", { name });
+
+test("Ctrl+Enter in the code is left to the screen", async () => {
+  const hear = vi.fn();
+  render(<CodeEditor label="Code" value="{}" line={null} broken={false} onChange={hear} />);
+  const user = userEvent.setup();
+  await user.click(screen.getByRole("textbox", { name: "Code" }));
+  await user.keyboard("{Control>}{Enter}{/Control}");
+  expect(hear).not.toHaveBeenCalled();
+});
 
 describe("the rows of a schema", () => {
   test("values that are being typed go with their field when it is moved", async () => {
