@@ -142,6 +142,25 @@ function invalidateTags(
   });
 }
 
+/**
+ * Something of the page's own that outlives the screen that shows it, until the window closes. The
+ * setter works from wherever it was begun, also when that screen is gone.
+ */
+export function useKept<T>(key: string, begin: T): [T, (change: (before: T) => T) => void] {
+  const client = useQueryClient();
+  const queryKey = ["kept", key];
+  const { data } = useQuery({
+    queryKey,
+    queryFn: () => begin,
+    initialData: begin,
+    gcTime: Number.POSITIVE_INFINITY,
+  });
+  return [
+    data ?? begin,
+    (change) => client.setQueryData<T>(queryKey, (before) => change(before ?? begin)),
+  ];
+}
+
 /** Forgets all that was read and asks for what is on show again. */
 export function useReadAnew(): () => void {
   const client = useQueryClient();

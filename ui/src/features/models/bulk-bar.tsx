@@ -22,12 +22,15 @@ export function BulkBar({
   models,
   busy,
   onRefresh,
+  onDryRun,
   onNone,
 }: {
   bank: BankId;
   models: ModelRow[];
   busy: boolean;
   onRefresh: () => void;
+  /** A sentence where it cannot be done now. */
+  onDryRun: string | (() => void);
   onNone: () => void;
 }) {
   const [asking, setAsking] = useState<Asking>(null);
@@ -45,6 +48,12 @@ export function BulkBar({
       <span className="ml-auto flex flex-wrap gap-2">
         <Button size="small" disabled={busy} onClick={onRefresh}>
           {words.refresh}
+        </Button>
+        <Button
+          size="small"
+          {...(typeof onDryRun === "string" ? { unavailable: onDryRun } : { onClick: onDryRun })}
+        >
+          {words.dryRun}
         </Button>
         <Button size="small" onClick={() => setAsking("schedule")}>
           {words.schedule}

@@ -16,12 +16,14 @@ import { toReport } from "~/platform/errors";
 import { BehindBar } from "./behind-bar";
 import { BulkBar } from "./bulk-bar";
 import { modelColumns } from "./columns";
+import { DryRuns } from "./dry-runs";
 import { applyFilter, type ModelFilter, noFilter, sortModels } from "./filter";
 import { FilterMenus } from "./filter-menus";
 import { ModelsEmpty, NoModelMatches } from "./models-empty";
 import { strings } from "./strings";
 import type { ModelTab } from "./tabs";
 import { useDryRun } from "./use-dry-run";
+import { useDryRuns } from "./use-dry-runs";
 
 export function ModelsScreen({
   bank,
@@ -51,6 +53,7 @@ export function ModelsScreen({
   const due = (all ?? []).filter(({ state }) => state === "behind" || state === "never_refreshed");
 
   const dry = useDryRun(bank, chosen);
+  const dryAll = useDryRuns(bank);
   const open = (model: ModelRow, tab?: ModelTab) =>
     void navigate({
       to: "/b/$bank/models/$model/{-$tab}",
@@ -134,11 +137,13 @@ export function ModelsScreen({
               models={marked}
               busy={refresh.isPending}
               onRefresh={() => void queue(marked)}
+              onDryRun={dryAll.unavailable ?? (() => dryAll.run(marked))}
               onNone={() => setSelected(new Set())}
             />
           ) : (
             <BehindBar due={due} busy={refresh.isPending} onRefresh={() => void queue(due)} />
           )}
+          <DryRuns bank={bank} runs={dryAll} />
           {dry.fault && (
             <div className="border-line border-b p-4">
               <ReportCard report={dry.fault} />

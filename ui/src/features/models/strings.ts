@@ -1,4 +1,4 @@
-import { plural } from "~/lib/format";
+import { count, plural } from "~/lib/format";
 
 /** Words of the list of models, of the form that makes one, and of the screen of one. */
 export const strings = {
@@ -25,6 +25,7 @@ export const strings = {
     selected: (count: number) => `${plural(count, "model")} selected`,
     none: "Select none",
     refresh: "Refresh",
+    dryRun: "Dry run",
     schedule: "Schedule…",
     tags: "Tags…",
     remove: "Delete…",
@@ -42,6 +43,25 @@ export const strings = {
     removed: (count: number) => `${plural(count, "model")} deleted`,
     inReview: (count: number) =>
       `${plural(count, "model")} ${count === 1 ? "is" : "are"} under review and ${count === 1 ? "was" : "were"} left out`,
+  },
+  dryRuns: {
+    title: "Dry runs",
+    list: "What each dry run says",
+    done: (done: number, all: number) => `${count(done)} of ${count(all)} done, nothing is written`,
+    busy: "The dry runs that were asked for are not done yet.",
+    stop: "Stop",
+    close: "Close the dry runs",
+    look: (name: string) => `Look at ${name}`,
+    states: {
+      waiting: "Waiting",
+      running: "Running",
+      done: "Done",
+      failed: "Failed",
+      stopped: "Stopped",
+    },
+    propose: (changes: number) => `${plural(changes, "change")} would wait for review`,
+    publish: "A new version would be published",
+    nothing: "Nothing would change",
   },
   manual: "Manual",
   afterConsolidation: "After observations",
