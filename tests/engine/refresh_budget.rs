@@ -260,14 +260,8 @@ async fn fc_05_an_oversized_rebuild_is_condensed_once() {
     }
 }
 
-/// A prompt that an endpoint finds too large is followed by smaller ones, never by the same.
-#[tokio::test]
-async fn an_endpoint_that_takes_less_than_it_says_gets_smaller_parts() {
-    let script = Scripted::default();
-    let f = written(&script, "# Team\n\nAda leads.\n".to_owned(), 8192).await;
-    long_facts(&f, 4, 400).await;
-    uses(&script, 4);
-    let overflow = llm::Error::Overflow {
+fn overflow() -> llm::Error {
+    llm::Error::Overflow {
         endpoint: "http://localhost".to_owned(),
         answer: Box::new(llm::Answer {
             status: 400,
@@ -275,9 +269,36 @@ async fn an_endpoint_that_takes_less_than_it_says_gets_smaller_parts() {
             message: "too long".to_owned(),
             body: String::new(),
         }),
-    };
+    }
+}
+
+/// A prompt that cannot be made smaller is not sent a second time.
+#[tokio::test]
+async fn an_endpoint_that_takes_not_even_one_fact_is_not_asked_without_end() {
+    let script = Scripted::default();
+    let f = written(&script, sections(4, 200), 8192).await;
+    long_facts(&f, 3, 1500).await;
+    uses(&script, 3);
+    for _ in 0..30 {
+        script.push_for("delta_ops", Step::error(overflow()));
+    }
+    refresh(&f, false).await;
+    let failed = detail(&f).await;
+    assert_eq!(outcome(&failed), "refresh_failed_delta_not_applied", "{:?}", failed.last_run);
+    let sizes: Vec<Option<u32>> =
+        asked(&script, "delta_ops").iter().map(|request| request.prompt_tokens).collect();
+    assert!(sizes.len() > 1 && sizes.windows(2).all(|two| two[1] < two[0]), "{sizes:?}");
+}
+
+/// A prompt that an endpoint finds too large is followed by smaller ones, never by the same.
+#[tokio::test]
+async fn an_endpoint_that_takes_less_than_it_says_gets_smaller_parts() {
+    let script = Scripted::default();
+    let f = written(&script, "# Team\n\nAda leads.\n".to_owned(), 8192).await;
+    long_facts(&f, 4, 400).await;
+    uses(&script, 4);
     script.set_caps(llm::Caps { window: Some(9000), ..llm::Caps::default() });
-    script.push_for("delta_ops", Step::error(overflow));
+    script.push_for("delta_ops", Step::error(overflow()));
     let none = || {
         Step::with(|request: &ChatRequest| {
             let text = json!({ "operations": [], "already_reflected": handles(request) });

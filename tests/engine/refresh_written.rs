@@ -155,6 +155,37 @@ async fn fc_01_edits_that_cannot_be_used_leave_everything_as_it_was() {
     }
 }
 
+/// A paragraph that is put elsewhere and taken from its old place is not taken for one that stands
+/// already; whether the removal comes at once or with the correction.
+#[tokio::test]
+async fn a_paragraph_that_is_moved_stands_at_its_new_place() {
+    for at_once in [true, false] {
+        let script = Scripted::default();
+        let (f, before) = page(&script).await;
+        let [team, risks] = [&before.structure.sections[0], &before.structure.sections[1]];
+        let to_risks = json!({ "op": "append_block", "section_id": risks.id, "text": "Ben helps.",
+            "evidence": ["f1"] });
+        let take = |section: &str| {
+            json!({ "op": "remove_block", "section_id": section, "block_id": team.blocks[1].id,
+                "evidence": ["f1"] })
+        };
+        finds(&script);
+        let first = if at_once { take(&team.id) } else { take("nowhere") };
+        script.push_for("delta_ops", Step::json(&json!({ "operations": [to_risks, first] })));
+        if !at_once {
+            let second = json!({ "operations": [take(&team.id)] });
+            script.push_for("delta_repair", Step::json(&second));
+        }
+        refresh(&f, false).await;
+        script.assert_used_up();
+        let after = detail(&f).await;
+        assert_eq!(outcome(&after), "content_written", "{at_once}: {:?}", after.last_run);
+        let moved =
+            "# Team\n\nAda leads.\n\n# Risks\n\nThe door sticks.\n\nWood is short.\n\nBen helps.\n";
+        assert_eq!(after.content, moved, "{at_once}");
+    }
+}
+
 /// FC-02: no endless repetition of the same failure.
 #[tokio::test]
 async fn fc_02_a_cut_answer_is_asked_again_once_and_after_three_runs_a_rebuild_is_proposed() {

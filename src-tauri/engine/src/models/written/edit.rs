@@ -11,7 +11,8 @@ use crate::prompts::{DELTA_REPAIR_USER, DELTA_SYSTEM, DELTA_USER, fence};
 use crate::reflect::caller::NoReply;
 use crate::{Error, Result};
 use domain::delta::{
-    Answer, Batch, DeltaOp, OpStatus, ParsedOp, Rules, SkipReason, parse_operations,
+    Answer, Batch, DeltaOp, OpStatus, ParsedOp, Rules, SkipReason, apply_operations,
+    parse_operations,
 };
 use domain::document::Document;
 use domain::model::Citation;
@@ -63,6 +64,8 @@ impl Editor<'_> {
     ) -> Result<(), Failure> {
         let mut done = 0;
         let mut limit = self.limit;
+        let mut too_much: Option<(u32, llm::Error)> = None;
+        let mut said = Vec::new();
         while done < facts.len() {
             let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
             self.course.step("editing", Some((count(done), count(facts.len())))).await;
@@ -70,19 +73,48 @@ impl Editor<'_> {
                 .fit(batch.document(), drafted, facts, done, limit)
                 .await
                 .map_err(|error| Failure::of(error, None))?;
-            match self.work_in(batch, drafted, &part).await {
-                Ok(()) => done += part.facts.len(),
-                // Less than what was too much, never the same again.
-                Err(Trouble::Overflow(_, sent)) if sent / 4 * 3 >= LEAST_LIMIT => {
+            let messages = self
+                .messages(batch.document(), drafted, &part)
+                .map_err(|error| Failure::of(error, None))?;
+            let size = messages.iter().map(text_tokens).sum();
+            // Less than what was too much, never as much again: one fact beside an outline cannot be
+            // made any smaller.
+            if let Some((_, error)) = too_much.take_if(|(was, _)| size >= *was) {
+                return Err(Failure::of_edits(Some(error.into()), ""));
+            }
+            match self.work_in(batch, drafted, &part, messages, &mut said).await {
+                Ok(()) => {
+                    done += part.facts.len();
+                    too_much = None;
+                }
+                Err(Trouble::Overflow(error, sent)) if sent / 4 * 3 >= LEAST_LIMIT => {
                     limit = limit.min(sent / 4 * 3);
+                    too_much = Some((size, error));
                 }
                 Err(Trouble::Overflow(error, _)) => {
                     return Err(Failure::of_edits(Some(error.into()), ""));
                 }
                 Err(Trouble::Failed(failure)) => return Err(failure),
             }
+            self.say_after_all(batch, &mut said);
+        }
+        for op in &said {
+            let Some(block) = said_already(batch.document(), op, &HashSet::new()) else { continue };
+            for fact in op.body.iter().flat_map(|body| body.cited()) {
+                drafted.judged.already_reflected.insert(fact.to_owned());
+                drafted.reflected.push((block.clone(), fact.to_owned()));
+            }
         }
         Ok(())
+    }
+
+    /// Adds what was left out because a block said it already, where that block does not say it any
+    /// more: the answer, or its correction, moved it.
+    fn say_after_all(&self, batch: &mut Batch, said: &mut Vec<ParsedOp>) {
+        let stands = |op: &ParsedOp| said_already(batch.document(), op, &HashSet::new()).is_some();
+        let (kept, lost): (Vec<_>, Vec<_>) = said.drain(..).partition(stands);
+        batch.apply(&lost, &self.plan.rules());
+        *said = kept;
     }
 
     /// As many facts as fit beside the document. A document that leaves no room for a single one is
@@ -171,13 +203,14 @@ impl Editor<'_> {
         batch: &mut Batch,
         drafted: &mut Drafted,
         part: &Part<'_>,
+        mut messages: Vec<Message>,
+        said: &mut Vec<ParsedOp>,
     ) -> Result<(), Trouble> {
-        let mut messages = self.messages(batch.document(), drafted, part)?;
         let reply = self.sent("delta_ops", &messages).await?;
         let first = parse_operations(&reply.text);
         let was_read = first.is_ok();
         let told = match first {
-            Ok(answer) => self.take(batch, drafted, part, answer, &part.outlined),
+            Ok(answer) => self.take(batch, drafted, part, answer, &part.outlined, said),
             Err(unreadable) => {
                 drafted.raw_reply = Some(beginning(&reply));
                 let word = unreadable.word();
@@ -206,7 +239,7 @@ impl Editor<'_> {
             Ok(answer) => {
                 drafted.raw_reply = None;
                 let before = batch.len();
-                self.take(batch, drafted, part, answer, &still);
+                self.take(batch, drafted, part, answer, &still, said);
                 let settled = batch.results_from(before).iter();
                 let settled = settled.filter(|result| result.status != OpStatus::Skipped).count();
                 let corrected = settled.min(told.problems.len());
@@ -230,7 +263,7 @@ impl Editor<'_> {
         })
     }
 
-    /// Applies an answer and notes what it says of the facts.
+    /// Applies an answer and notes what it says of the facts; what is `said` already is left out.
     fn take(
         &self,
         batch: &mut Batch,
@@ -238,6 +271,7 @@ impl Editor<'_> {
         part: &Part<'_>,
         answer: Answer,
         outlined: &HashSet<String>,
+        said: &mut Vec<ParsedOp>,
     ) -> Told {
         let judged = &mut drafted.judged;
         judged.already_reflected.extend(part.handles.ids(&answer.already_reflected));
@@ -248,14 +282,13 @@ impl Editor<'_> {
         }
         let rules = Rules { outlined: outlined.clone(), ..self.plan.rules() };
         let mut told = Told::default();
-        for op in answer.ops {
-            let op = ParsedOp { body: op.body.map(|body| part.handles.in_op(body)), ..op };
-            if let Some(block) = said_already(batch.document(), &op) {
-                let facts = op.body.iter().flat_map(|body| body.cited());
-                for fact in facts {
-                    judged.already_reflected.insert(fact.to_owned());
-                    drafted.reflected.push((block.clone(), fact.to_owned()));
-                }
+        let named =
+            |op: ParsedOp| ParsedOp { body: op.body.map(|body| part.handles.in_op(body)), ..op };
+        let ops: Vec<ParsedOp> = answer.ops.into_iter().map(named).collect();
+        let going = taken_away(batch.document(), &ops, &rules);
+        for op in ops {
+            if said_already(batch.document(), &op, &going).is_some() {
+                said.push(op);
                 continue;
             }
             let index = op.index;
@@ -358,8 +391,8 @@ pub(super) fn beginning(reply: &ChatReply) -> String {
 }
 
 /// The block that says already, word for word, what an operation would add: no paragraph is to
-/// stand twice.
-fn said_already(document: &Document, op: &ParsedOp) -> Option<String> {
+/// stand twice. A block that is `going` says nothing for long: what it says is moved.
+fn said_already(document: &Document, op: &ParsedOp, going: &HashSet<String>) -> Option<String> {
     let (DeltaOp::AppendBlock { text, .. } | DeltaOp::InsertBlock { text, .. }) =
         &op.body.as_ref().ok()?.op
     else {
@@ -370,8 +403,19 @@ fn said_already(document: &Document, op: &ParsedOp) -> Option<String> {
     if !text.chars().any(char::is_alphanumeric) {
         return None;
     }
-    let same = |block: &&domain::document::Block| block.text.replace("\r\n", "\n").trim() == text;
+    let same = |block: &&domain::document::Block| {
+        !going.contains(&block.id) && block.text.replace("\r\n", "\n").trim() == text
+    };
     document.blocks().find(same).map(|block| block.id.clone())
+}
+
+/// Blocks whose text is not there any more once some operations are applied, as far as they may be.
+fn taken_away(document: &Document, ops: &[ParsedOp], rules: &Rules) -> HashSet<String> {
+    let after = apply_operations(document, ops, rules).document;
+    let gone = |block: &&domain::document::Block| {
+        after.block(&block.id).is_none_or(|(_, now)| now.text != block.text)
+    };
+    document.blocks().filter(gone).map(|block| block.id.clone()).collect()
 }
 
 /// What is said about the size of the document.
