@@ -10,6 +10,7 @@ use engine::view::proposal::{
     ApproveInput, ConflictChoice, DecideOps, Decision, DuringReview, PreviewOf, ProposalState,
     ProposalView, RejectDisposition, RejectInput, Turn,
 };
+use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use store::Moment;
@@ -403,4 +404,36 @@ async fn an_approval_killed_at_its_commit_is_whole_or_not_at_all() {
             assert_eq!(found.blame.len(), found.structure.blocks().count());
         }
     }
+}
+
+/// A person's words change what a change says, never what kind of change it is or where it stands.
+#[tokio::test]
+async fn an_edited_change_keeps_its_kind_and_its_place() {
+    let (f, _, view) = crate::proposals_rebase::page(|_| {
+        json!([
+            { "op": "add_section", "heading": "Tools", "level": 1, "after_section_id": "risks",
+              "blocks": ["A saw."], "evidence": ["f1"] },
+            { "op": "append_block", "section_id": "tools", "text": "A plane.", "evidence": ["f2"] },
+        ])
+    })
+    .await;
+    let mut view = view;
+    for (op, text) in [("op1", Some("A jack plane.")), ("op0", Some("A rip saw.")), ("op1", None)] {
+        let turn = Turn::at(view.state_seq);
+        let text = text.map(str::to_owned);
+        view = proposals::edit_op(&f.engine, &f.bank, &view.row.id, op, text, turn)
+            .await
+            .unwrap_or_else(|error| panic!("{op}: {error:?}"));
+        let kinds: Vec<&str> = view.ops.iter().map(|op| op.kind.as_str()).collect();
+        assert_eq!(kinds, ["add_section", "append_block"], "{op}");
+        let hangs = view.ops.iter().find(|op| op.op_id == "op1").expect("the second");
+        assert_eq!((hangs.requires.as_slice(), &hangs.conflict), (&["op0".to_owned()][..], &None));
+        let shown = proposals::preview(&f.engine, &f.bank, &view.row.id, PreviewOf::Accepted)
+            .await
+            .expect("a preview");
+        assert!(shown.content.contains("# Tools\n\nA "), "{op}: {}", shown.content);
+    }
+    approve(&f, &view, sure()).await;
+    let after = detail(&f).await.content;
+    assert!(after.contains("# Tools\n\nA rip saw.\n\nA plane.\n"), "{after}");
 }

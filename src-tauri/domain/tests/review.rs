@@ -8,8 +8,8 @@ use domain::document::{Document, parse, reconcile};
 use domain::proposal::{
     ClockMove, Conflict, DecideError, Decision, DocumentOutcome, EvidenceRole, Granularity, Marker,
     OpDecision, Pending, ProposalOp, ProposalState, RebaseVerdict, Rebased, RejectDisposition,
-    Resolution, ResolveError, RunFacts, SettleError, Verdict, decide_draft, decide_ops, fold,
-    rebase, record_ops, resolve_conflict, settle, state_after_rebase,
+    Resolution, ResolveError, RunFacts, SettleError, Verdict, decide_draft, decide_ops, edit_op,
+    fold, rebase, record_ops, resolve_conflict, settle, state_after_rebase,
 };
 use domain::provenance::{Author, BlockOrigin, PERSON, Provenance};
 
@@ -423,4 +423,82 @@ fn a_whole_proposal_is_taken_or_left() {
     assert_eq!(settle(&whole, &Verdict::ApproveSelected), Err(SettleError::WholeOnly));
     let dropped = Verdict::Reject { note: None, disposition: None };
     assert_eq!(settle(&whole, &dropped).expect("rejected").declined[0].fact_ids, facts);
+}
+
+/// A text of the person's own: the change keeps its kind, its place and what it hangs on, and what
+/// hangs on it finds its blocks.
+#[test]
+fn an_edit_changes_what_an_operation_says_and_nothing_else() {
+    let base = parse("# Crew\n\nAna leads.\n\n| Day | Who |\n| --- | --- |\n| Mon | Ana |\n");
+    let table = base.blocks().last().expect("the table").id.clone();
+    let after = |id: &str, text: &str| DeltaOp::InsertBlock {
+        section_id: "tools".to_owned(),
+        after_block_id: Some(id.to_owned()),
+        text: text.to_owned(),
+    };
+    let saw = domain::document::block_id("A saw.");
+    let plane = domain::document::block_id("A plane.");
+    let all = vec![
+        DeltaOp::AddSection {
+            heading: "Tools".to_owned(),
+            level: 1,
+            blocks: vec!["A saw.".to_owned()],
+            after_section_id: None,
+            new_id: None,
+        },
+        after(&saw, "A plane."),
+        after(&plane, "A rasp."),
+        DeltaOp::ReplaceBlock {
+            section_id: "tools".to_owned(),
+            block_id: plane,
+            text: "Two planes.".to_owned(),
+        },
+        DeltaOp::AddSection {
+            heading: "Wood".to_owned(),
+            level: 1,
+            blocks: vec!["Oak.".to_owned()],
+            after_section_id: Some("tools".to_owned()),
+            new_id: None,
+        },
+        append("crew", "| Tue | Ben |"),
+        remove(&base, "crew", "Ana leads."),
+    ];
+    let ops = made(&base, all);
+    assert!(ops.iter().all(ProposalOp::is_live), "{ops:?}");
+    assert_eq!(ops[5].merged_into_block_id.as_ref(), Some(&table));
+    let none = BTreeSet::new();
+    let edit = |ops: &[ProposalOp], n: usize, proposed: &DeltaOp, text: Option<&str>| {
+        let edited = edit_op(ops, ops[n].index, proposed, text, &base, &none, at());
+        edited.unwrap_or_else(|error| panic!("{n}: {error}"))
+    };
+    let as_made = rebase(&ops, &base, &base, &none).candidate;
+    for (n, text, wanted) in [
+        (0, "A rip saw.\n\nA file.", "A rip saw.\n\nTwo planes.\n\nA rasp.\n\nA file.\n"),
+        // What would replace the person's words is in conflict with them.
+        (1, "A jack plane.", "A saw.\n\nA jack plane.\n\nA rasp.\n"),
+        (2, "A fine rasp.", "A saw.\n\nTwo planes.\n\nA fine rasp.\n"),
+        (3, "Three planes.", "A saw.\n\nThree planes.\n\nA rasp.\n"),
+        (4, "Ash.", "A rasp.\n\n# Wood\n\nAsh.\n"),
+        (5, "| Tue | Cem |", "| Mon | Ana |\n| Tue | Cem |\n"),
+        (6, "Ana led.", "# Crew\n\nAna led.\n\n|"),
+    ] {
+        let edited = edit(&ops, n, &ops[n].op, Some(text));
+        let now = edited.candidate.render();
+        assert!(now.contains(wanted), "{n}: {now}");
+        let stuck: Vec<u32> =
+            edited.ops.iter().filter(|op| !op.is_live()).map(|op| op.index).collect();
+        assert_eq!(stuck, if n == 1 { vec![3] } else { Vec::new() }, "{n}: {:?}", edited.verdicts);
+        let kinds = |ops: &[ProposalOp]| ops.iter().map(|op| op.op.kind()).collect::<Vec<_>>();
+        let hangs =
+            |ops: &[ProposalOp]| ops.iter().map(|op| op.requires.clone()).collect::<Vec<_>>();
+        assert_eq!(hangs(&edited.ops), hangs(&ops), "{n}");
+        if n != 6 {
+            assert_eq!(kinds(&edited.ops), kinds(&ops), "{n}");
+        }
+        let back = edit(&edited.ops, n, &ops[n].op, None);
+        assert_eq!(back.candidate.render(), as_made.render(), "{n}: taken back");
+        assert_eq!(kinds(&back.ops), kinds(&ops), "{n}");
+    }
+    let refused = edit_op(&ops, ops[1].index, &ops[1].op, Some("# No"), &base, &none, at());
+    assert_eq!(refused.expect_err("a heading"), ResolveError::BadText);
 }

@@ -22,4 +22,4 @@ pub use result::{
     ApplyWarning, ElementKind, OpResult, OpStatus, OpTrace, SkipReason, Target, Write, WriteKind,
 };
 pub use text::{TextFault, fragments};
-pub(crate) use text::{is_table, text_hash};
+pub(crate) use text::{is_rows, is_table, text_hash};

@@ -81,7 +81,7 @@ pub(crate) fn is_table(text: &str) -> bool {
 }
 
 /// Whether a fragment is table rows without a separator, ready to be joined to a table.
-pub(super) fn is_rows(text: &str) -> bool {
+pub(crate) fn is_rows(text: &str) -> bool {
     lines(text).all(|line| line.text.starts_with('|') && !separates(line.text))
 }
 

@@ -5,6 +5,7 @@
 mod decide;
 mod derive;
 mod draft;
+mod edit;
 mod fold;
 mod rebase;
 mod record;
@@ -15,6 +16,7 @@ mod settle;
 pub use decide::{DecideError, OpDecision, decide_ops};
 pub use derive::{Derived, derive_ops};
 pub use draft::{DraftOutcome, decide_draft};
+pub use edit::edit_op;
 pub use fold::fold;
 pub use rebase::{RebaseVerdict, Rebased, rebase, state_after_rebase};
 pub use record::{RunFacts, fingerprint, record_ops};

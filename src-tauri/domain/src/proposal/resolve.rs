@@ -173,7 +173,8 @@ fn add_back(before: &Document, section_id: &str, text: &str) -> Result<DeltaOp, 
     })
 }
 
-fn put_text(op: &mut DeltaOp, given: &str) -> Result<(), ResolveError> {
+/// Puts a person's text into an operation; a removal becomes a replacement.
+pub(super) fn put_text(op: &mut DeltaOp, given: &str) -> Result<(), ResolveError> {
     let good = fragments(given).is_ok_and(|found| !found.is_empty());
     match op {
         DeltaOp::RenameSection { new_heading, .. } => {

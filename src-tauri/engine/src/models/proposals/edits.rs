@@ -7,12 +7,9 @@ use super::events::Detail;
 use super::rebase::{take, withdrawn};
 use crate::view::proposal::Turn;
 use crate::{Engine, Result};
-use domain::document::{Document, parse, reconcile};
-use domain::proposal::{
-    Conflict, DecideError, ProposalOp, Rebased, Resolution, ResolveError, resolve_conflict,
-};
-use domain::{BankId, Instant, ProposalId};
-use std::collections::BTreeSet;
+use domain::document::{parse, reconcile};
+use domain::proposal::{DecideError, edit_op as with_text};
+use domain::{BankId, ProposalId};
 
 pub(super) async fn set_note(
     engine: &Engine,
@@ -48,50 +45,17 @@ pub(super) async fn edit_op(
         if !opened.ops[at].is_live() {
             return Err(refused(DecideError::NotDecidable(op_id)));
         }
-        let proposed = opened.proposed(&op_id).cloned();
-        let original = proposed.unwrap_or_else(|| opened.ops[at].op.clone());
-        // An edit is made on the operation as proposed, so that a removal that became another text
-        // can become a removal again.
-        opened.ops[at].op = original.clone();
+        let original = opened.proposed(&op_id).unwrap_or(&opened.ops[at].op).clone();
         let gone = withdrawn(tx, key, opened)?;
-        let moved = match &text {
-            Some(text) => with_text(&opened.ops, at, text, &opened.base, &gone, now),
-            None => resolved(&opened.ops, at, &Resolution::Proposed, &opened.base, &gone, now),
-        };
-        let moved = moved.map_err(not_resolved)?;
+        let (ops, index, base) = (&opened.ops, opened.ops[at].index, &opened.base);
+        let moved = with_text(ops, index, &original, text.as_deref(), base, &gone, now)
+            .map_err(not_resolved)?;
         let beside = opened.beside.entry(op_id.clone()).or_default();
         beside.proposed = text.is_some().then_some(original);
         take(opened, moved);
         Ok(Detail::of(&op_id))
     })
     .await
-}
-
-/// Operations with a person's text in the place of one's own, which accepts it.
-pub(super) fn with_text(
-    ops: &[ProposalOp],
-    at: usize,
-    text: &str,
-    base: &Document,
-    withdrawn: &BTreeSet<String>,
-    now: Instant,
-) -> std::result::Result<Rebased, ResolveError> {
-    let resolution = Resolution::Edited { text: text.to_owned() };
-    resolved(ops, at, &resolution, base, withdrawn, now)
-}
-
-/// An edit is a conflict between the proposal and the person that ends with the person's text.
-fn resolved(
-    ops: &[ProposalOp],
-    at: usize,
-    resolution: &Resolution,
-    base: &Document,
-    withdrawn: &BTreeSet<String>,
-    now: Instant,
-) -> std::result::Result<Rebased, ResolveError> {
-    let mut ops = ops.to_vec();
-    ops[at].conflict = Some(Conflict::TextChanged);
-    resolve_conflict(&ops, ops[at].index, resolution, base, base, withdrawn, now)
 }
 
 pub(super) async fn edit_draft(

@@ -2,14 +2,13 @@
 //! place of the older and inherits what was said about the same changes.
 
 use super::convert::{self, Beside, Opened, RunRecord, same_word};
-use super::edits;
 use super::events::{self, Detail};
 use crate::models::loaded::to_json;
 use domain::document::Document;
 use domain::model::{Citation, RunWarning};
 use domain::proposal::{
-    Decision, Granularity, Marker, ProposalOp, ProposalState as State, fingerprint, fold, rebase,
-    state_after_rebase,
+    Decision, Granularity, Marker, ProposalOp, ProposalState as State, edit_op, fingerprint, fold,
+    rebase, state_after_rebase,
 };
 use domain::{Instant, ModelId, OperationId, ProposalId};
 use serde_json::Value;
@@ -190,8 +189,9 @@ fn carry_edits(
         .collect();
     for (op_id, text) in wanted {
         let Some(at) = inherited.ops.iter().position(|op| op.op_id == op_id) else { continue };
-        let proposed = inherited.ops[at].op.clone();
-        match edits::with_text(&inherited.ops, at, &text, &new.base, &BTreeSet::new(), now) {
+        let (proposed, index) = (inherited.ops[at].op.clone(), inherited.ops[at].index);
+        let nothing = BTreeSet::new();
+        match edit_op(&inherited.ops, index, &proposed, Some(&text), &new.base, &nothing, now) {
             Ok(edited) => {
                 inherited.ops = edited.ops;
                 let beside = inherited.beside.entry(op_id).or_default();
