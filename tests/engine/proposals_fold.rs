@@ -13,7 +13,7 @@ use engine::models::proposals;
 use engine::view::model::{ModelPatch, ReviewMode, TimelineEntry};
 use engine::view::operation::OperationStatus;
 use engine::view::proposal::{
-    Decision, DuringReview, ProposalState, RejectDisposition, RejectInput, Turn,
+    Decision, DuringReview, PreviewOf, ProposalState, RejectDisposition, RejectInput, Turn,
 };
 use llm::scripted::Step;
 use serde_json::json;
@@ -129,6 +129,32 @@ async fn an_edit_and_a_note_move_with_the_decision() {
     assert!(after.content.contains("Ben swept the kiln.") && !after.content.contains("cleaned"));
 }
 
+/// A text of the person's own is not lost with the proposal that it was written for.
+#[tokio::test]
+async fn a_saved_draft_moves_to_the_proposal_that_takes_the_place() {
+    let f = Fixture::new().await;
+    let view = proposed(&f).await;
+    let shown = proposals::preview(&f.engine, &f.bank, &view.row.id, PreviewOf::Everything)
+        .await
+        .expect("a preview");
+    let text = shown.content.replace("1200 degrees", "1250 degrees");
+    let turn = Turn::at(view.state_seq);
+    proposals::edit_draft(&f.engine, &f.bank, &view.row.id, Some(text.clone()), turn)
+        .await
+        .expect("a draft");
+    red(&f).await;
+    refresh_folding(&f, false).await;
+    let newer = waiting(&f).await;
+    assert_eq!((newer.row.number, newer.row.state), (view.row.number + 1, ProposalState::InReview));
+    let draft = newer.draft.as_ref().expect("the draft");
+    assert_eq!(draft.content, text);
+    assert!(!draft.fits, "it was written without the newest change");
+    let shown = proposals::preview(&f.engine, &f.bank, &newer.row.id, PreviewOf::Draft)
+        .await
+        .expect("a preview");
+    assert!(shown.confirm.contains(&"draft_outdated".to_owned()), "{:?}", shown.confirm);
+}
+
 /// Another text for the same target is decided anew; a refusal comes back unless facts speak for it.
 #[tokio::test]
 async fn reworded_changes_are_marked_and_refused_ones_stay_refused() {
@@ -192,6 +218,14 @@ async fn a_rebuild_does_not_bring_a_refused_change_back_as_new() {
     let view = waiting(&f).await;
     let again = op_with(&view, "Cora Lindt");
     assert_eq!((again.decision, again.marker.as_deref()), (Decision::Rejected, Some("carried")));
+    assert_eq!(view.row.state, ProposalState::Open, "nobody has spoken about this one");
+    // Nobody's review stands in the way of a model that publishes by itself.
+    let auto = ModelPatch { review: Some(ReviewMode::Auto), ..ModelPatch::default() };
+    models::update(&f.engine, &f.bank, &id(), auto).await.expect("a change");
+    red(&f).await;
+    refresh(&f, false).await;
+    let after = detail(&f).await;
+    assert_eq!(outcome(&after), "content_written", "{:?}", after.last_run);
 }
 
 /// A model that is switched to publish by itself: a proposal nobody touched is covered by the next

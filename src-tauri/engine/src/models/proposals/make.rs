@@ -62,13 +62,17 @@ pub(crate) fn propose(
     mut new: NewProposal,
     now: Instant,
 ) -> store::Result<()> {
-    let Inherited { ops, beside, spoken } = inherit(tx, bank, &mut new, now)?;
+    let Inherited { ops, beside, draft, spoken } = inherit(tx, bank, &mut new, now)?;
     let replaced = supersede(tx, bank, new.model, &Successor::Proposal(new.id.clone()), now)?;
     let state = if spoken { State::InReview } else { State::Open };
     // A document that moved while the run was under way may leave operations without a place.
     let state = same_word(&state_after_rebase(state, &ops)).unwrap_or(ProposalState::Open);
     let model = new.model;
-    let row = row(new, state, now);
+    let mut row = row(new, state, now);
+    if let Some((text, structure)) = draft {
+        row.edited_content = Some(text);
+        row.draft_structure = structure;
+    }
     let stored: Vec<rows::ProposalOp> =
         ops.iter().map(|op| convert::write(op, beside.get(&op.op_id))).collect();
     let key = rows::insert(tx, bank, &row, &stored)?;
@@ -132,6 +136,9 @@ pub(crate) fn row(new: NewProposal, state: ProposalState, now: Instant) -> Propo
 struct Inherited {
     ops: Vec<ProposalOp>,
     beside: HashMap<String, Beside>,
+    /// A whole text of the person's own, with its structure as long as it knows all changes.
+    draft: Option<(String, Option<Value>)>,
+    /// A person has begun to decide.
     spoken: bool,
 }
 
@@ -143,7 +150,8 @@ fn inherit(
     new: &mut NewProposal,
     now: Instant,
 ) -> store::Result<Inherited> {
-    let mut inherited = Inherited { ops: new.ops.clone(), beside: HashMap::new(), spoken: false };
+    let mut inherited =
+        Inherited { ops: new.ops.clone(), beside: HashMap::new(), draft: None, spoken: false };
     let Some(before) = rows::newest(tx, new.model)? else { return Ok(inherited) };
     let waits = before.state.is_waiting();
     let refused =
@@ -167,10 +175,21 @@ fn inherit(
     inherited.ops = fold(&old.ops, &new.ops);
     if waits {
         carry_edits(new, &edits, &mut inherited, now);
+        inherited.draft = draft_for(&old, new);
     }
     let said = |op: &ProposalOp| op.decision != Decision::Undecided || op.note.is_some();
-    inherited.spoken = inherited.ops.iter().any(said);
+    // A refusal that is set beforehand is no word about this proposal: nobody has seen it yet.
+    let is_begun = waits && before.state != ProposalState::Open;
+    inherited.spoken = is_begun && (inherited.draft.is_some() || inherited.ops.iter().any(said));
     Ok(inherited)
+}
+
+/// The draft of the proposal before. It keeps its structure only over the same base and the same
+/// candidate: otherwise it was written without changes that are new, and must be told to be outdated.
+fn draft_for(old: &Opened, new: &NewProposal) -> Option<(String, Option<Value>)> {
+    let text = old.row.edited_content.clone()?;
+    let same = old.base == new.base && old.candidate.same_shape(&new.candidate);
+    Some((text, old.row.draft_structure.clone().filter(|_| same)))
 }
 
 /// Makes a person's edits of the same changes again. One that cannot be made leaves the operation

@@ -25,11 +25,15 @@ use crate::view::proposal::{
 };
 use crate::{Engine, Result};
 use domain::{BankId, ProposalId};
+use store::proposals::ProposalState;
 
 /// Whether a person has begun to decide on what an earlier run proposed for a model: then a newer run
 /// is not published past the decisions, but proposed with them.
 pub(crate) fn is_in_review(tx: &store::ReadTx<'_>, model: store::ModelKey) -> store::Result<bool> {
     let Some(waiting) = store::proposals::waiting(tx, model)? else { return Ok(false) };
+    if waiting.head.state == ProposalState::Open {
+        return Ok(false);
+    }
     let opened = convert::Opened::of(tx, waiting)?;
     Ok(!opened.is_file() && opened.is_spoken_about())
 }
