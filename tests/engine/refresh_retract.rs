@@ -3,7 +3,7 @@
 
 use crate::models::{detail, id, kiln, outcome, published, refresh};
 use domain::MemoryId;
-use engine::view::model::{ModelDetail, ReviewMode};
+use engine::view::model::{ModelDetail, ModelPatch, ReviewMode};
 use engine::{memory, models};
 use llm::scripted::{Scripted, Step};
 use serde_json::{Value, json};
@@ -269,4 +269,26 @@ async fn a_changed_fact_is_offered_with_what_it_was() {
     );
     let item = after.based_on.iter().find(|item| item.id == ids[2]).expect("the citation");
     assert!(item.text.contains("SIX"), "the newest text of an id wins");
+}
+
+/// What was dealt with is no source of any block after an approval either.
+#[tokio::test]
+async fn a_withdrawn_fact_is_no_source_after_an_approval() {
+    let script = Scripted::default();
+    let (f, before, ids) = page(&script).await;
+    let manual = ModelPatch { review: Some(ReviewMode::Manual), ..ModelPatch::default() };
+    models::update(&f.engine, &f.bank, &id(), manual).await.expect("an update");
+    take_away(&f, &ids).await;
+    // Four and five still reads as true without five, so that only the first block goes.
+    let ops = json!({ "operations": [op("remove_block", &before, 0, None)] });
+    script.push_for("retraction_ops", Step::json(&ops));
+    refresh(&f, false).await;
+    script.assert_used_up();
+    let view = crate::proposals::waiting(&f).await;
+    let view = crate::proposals::accept_all(&f, &view).await;
+    crate::proposals::approve(&f, &view, crate::proposals::sure()).await;
+    let after = detail(&f).await;
+    assert!(!cited(&after).contains(&ids[4].as_str()));
+    let sources: Vec<&String> = after.blame.iter().flat_map(|blame| &blame.sources).collect();
+    assert!(sources.contains(&&ids[3]) && !sources.contains(&&ids[4]), "{sources:?}");
 }

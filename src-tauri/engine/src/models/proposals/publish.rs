@@ -228,8 +228,9 @@ async fn prepare(
         return Err(fault("confirmation_required").with("warnings", unread.join(", ")).into());
     }
     let version = opened.row.head.base_version + 1;
-    let provenance = provenance(&opened, before, &result, version);
-    let mut evidence = evidence(&opened, &settlement, &provenance, &result.document);
+    let gone = dealt_with(&opened, &settlement);
+    let provenance = provenance(&opened, before, &result, version).without_facts(&gone);
+    let mut evidence = evidence(&opened, &settlement, &provenance, &result.document, gone);
     let content = result.document.render();
     let name = opened.model.row.head.name.clone();
     evidence.structured_output = structured(engine, bank, &opened, &content, input).await?;
@@ -327,6 +328,13 @@ pub(crate) fn with_reflected(
     origins
 }
 
+/// Facts that were taken back and are settled by this approval. What was put off stays cited, so that
+/// it comes up again.
+fn dealt_with(opened: &Opened, settlement: &Settlement) -> BTreeSet<String> {
+    let stays = |id: &&String| settlement.carry_over.contains(id) || settlement.merged.contains(id);
+    opened.run.retracted.iter().filter(|id| !stays(id)).cloned().collect()
+}
+
 /// What the new document rests on: the facts of what was accepted, then those that still bear out a
 /// surviving block. A delta adds to what was cited; a rebuilt document starts anew.
 fn evidence(
@@ -334,16 +342,14 @@ fn evidence(
     settlement: &Settlement,
     provenance: &Provenance,
     document: &Document,
+    gone: BTreeSet<String>,
 ) -> PublishedEvidence {
     let mut merged: Vec<Citation> =
         settlement.merged.iter().filter_map(|id| opened.fact(id).cloned()).collect();
     merged.extend(opened.run.directives.iter().cloned());
     let published = opened.model.evidence.as_ref().map(|evidence| evidence.based_on.clone());
     let published = published.unwrap_or_default();
-    // What was taken back and put off stays cited, so that it comes up again.
-    let put_off = |id: &&String| settlement.carry_over.contains(id);
-    let retracted = opened.run.retracted.iter().filter(|id| !put_off(id));
-    let mut without: HashSet<String> = retracted.cloned().collect();
+    let mut without: HashSet<String> = gone.into_iter().collect();
     let surviving = provenance.facts();
     if opened.row.head.origin == ProposalOrigin::Full {
         let gone = memory_citations(&published).filter(|cited| !surviving.contains(&cited.id));
