@@ -395,6 +395,11 @@ fn write(
     // Read again inside the transaction: clocks and guidance may have moved meanwhile, which the
     // version does not tell.
     let mut model = Loaded::of(store::models::by_key(tx, opened.row.head.model)?);
+    if !works_the_same(&opened.model, &model) {
+        let what = "the settings of the document were changed while the approval was made ready";
+        return Err(fault("state_conflict").detail(what).into());
+    }
+    opened.model = model.clone();
     settle_model(tx, bank, &mut model, &opened, &settlement, now)?;
     let head = &opened.row.head;
     let accepted: Vec<String> = opened
@@ -440,6 +445,15 @@ fn write(
     };
     publish(tx, bank, model.row, state, expected, now)?;
     Ok(published)
+}
+
+/// Whether everything that was worked out with the settings of a model holds with those it has now:
+/// what it reads and asks, the schema of its structured view, the name that is searched for.
+fn works_the_same(then: &Loaded, now: &Loaded) -> bool {
+    let (old, new) = (&then.row.head, &now.row.head);
+    old.name == new.name
+        && old.source_query == new.source_query
+        && then.settings() == now.settings()
 }
 
 /// What the approval does to the model beside its text: clocks, facts to offer again, guidance.
