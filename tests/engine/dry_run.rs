@@ -6,7 +6,7 @@ use crate::refresh_written::{append, finds, page};
 use domain::RunId;
 use engine::models;
 use engine::models::proposals;
-use engine::view::model::{ModelDetail, ReviewMode};
+use engine::view::model::{ModelDetail, ModelPatch, ReviewMode};
 use engine::view::proposal::{DecideOps, Decision, Turn};
 use engine::view::refresh::DryRunView;
 use llm::scripted::{Hold, Scripted, Step};
@@ -231,4 +231,36 @@ async fn a_model_that_is_not_there_cannot_be_tried() {
     let told = dry(&f).await;
     assert!(told.warnings.iter().any(|warning| warning.code == "empty_scope"));
     assert!(detail(&f).await.model.placeholder);
+}
+
+/// What a person cleared does not come back in pieces with an older dry run.
+#[tokio::test]
+async fn a_dry_run_of_a_document_that_was_cleared_since_is_not_kept() {
+    let script = Scripted::default();
+    let (f, before) = page(&script).await;
+    finds(&script);
+    script.push_for("delta_ops", append(&before, "Cora joined."));
+    let told = dry(&f).await;
+    models::clear(&f.engine, &f.bank, &id(), 1).await.expect("cleared");
+    let kept = models::keep_dry_run(&f.engine, &f.bank, &told.dry_run_id).await;
+    assert_eq!(kept.expect_err("a text that is gone").reason(), "document_changed");
+    let after = detail(&f).await;
+    assert_eq!((after.content.as_str(), after.model.last_memory_seen_at), ("", None));
+    assert!(proposals::inbox(&f.engine, &f.bank).await.expect("an inbox").is_empty());
+}
+
+/// A model that publishes by itself still proposes while a person is deciding; a dry run knows.
+#[tokio::test]
+async fn a_dry_run_foretells_that_a_review_in_progress_is_folded() {
+    let f = Fixture::new().await;
+    let view = crate::proposals::proposed(&f).await;
+    let op = view.ops[0].op_id.clone();
+    crate::proposals::decide(&f, &view, vec![op], Decision::Accepted).await;
+    let auto = ModelPatch { review: Some(ReviewMode::Auto), ..ModelPatch::default() };
+    models::update(&f.engine, &f.bank, &id(), auto).await.expect("an update");
+    let told = dry(&f).await;
+    assert!(told.would_propose && !told.would_persist, "{}", told.outcome);
+    assert_eq!(told.outcome, "proposal_created");
+    crate::proposals::refresh_folding(&f, false).await;
+    assert_eq!(outcome(&detail(&f).await), told.outcome);
 }

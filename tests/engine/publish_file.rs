@@ -5,7 +5,7 @@ use crate::models::{detail, id, kiln, published, refresh, reopen};
 use domain::ProposalId;
 use engine::models::{self, proposals, published as files};
 use engine::view::model::{Author, ModelDetail, ModelPatch, NewModel, ReviewMode};
-use engine::view::proposal::{DecideOps, Decision, ProposalView, RejectInput, Turn};
+use engine::view::proposal::{DecideOps, Decision, DuringReview, ProposalView, RejectInput, Turn};
 use engine::view::published::{PublishInput, PublishState, PublishedFile};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -518,4 +518,41 @@ async fn a_review_that_is_under_way_is_not_pushed_aside() {
     assert_eq!(second.row.origin, "file");
     desk.approve_all(&second).await;
     assert!(desk.text().contains("A line by hand."));
+}
+
+/// What a person wrote into the file is never pushed aside by a refresh: a refresh that would have to
+/// be decided too waits, and a run that was under way is not stored.
+#[tokio::test]
+async fn a_refresh_does_not_take_the_place_of_a_persons_file() {
+    let desk = Desk::new().await;
+    desk.publish(false).await;
+    let manual = ModelPatch { review: Some(ReviewMode::Manual), ..ModelPatch::default() };
+    models::update(&desk.f.engine, &desk.f.bank, &id(), manual).await.expect("an update");
+    desk.f.fact("The kiln of the workshop was repaired.", &["Kiln"], "2026-02-20").await;
+    let told = models::dry_run(&desk.f.engine, &desk.f.bank, &id(), None).await.expect("a dry run");
+    fs::write(desk.path(), PAGE.replace("It is old.", "It was built in 1990.")).expect("an edit");
+    desk.check().await;
+    let view = desk.waiting().await;
+    assert_eq!(view.row.origin, "file");
+    let (engine, bank) = (&desk.f.engine, &desk.f.bank);
+    let asked = models::refresh(engine, bank, &id(), false).await;
+    assert_eq!(asked.expect_err("it asks").reason(), "review_in_progress");
+    let kept = models::keep_dry_run(engine, bank, &told.dry_run_id).await;
+    assert_eq!(kept.expect_err("a person's file waits").reason(), "review_in_progress");
+    for during in [DuringReview::Wait, DuringReview::Fold] {
+        models::refresh_in_review(engine, bank, &id(), false, during).await.expect("queued");
+        desk.f.run_queue().await;
+        assert_eq!(desk.waiting().await.row.id, view.row.id, "{during:?}");
+        let operations = engine::ops::list(engine, bank).await.expect("operations");
+        assert_eq!(operations[0].held_reason.as_deref(), Some("review_in_progress"));
+    }
+    desk.approve_all(&view).await;
+    desk.f.run_queue().await;
+    let next = desk.waiting().await;
+    assert_eq!(next.row.origin, "delta");
+    let text = detail(&desk.f).await.content;
+    assert!(text.contains("It was built in 1990."));
+    // A run that began before the file was changed.
+    desk.approve_all(&next).await;
+    assert!(desk.text().contains("repaired") && desk.text().contains("1990"));
 }

@@ -1,7 +1,7 @@
 //! The last step of a refresh when something happened meanwhile: the document, its question, its
 //! scope or the whole model is another one; or the process dies.
 
-use crate::models::{detail, id, kiln, outcome};
+use crate::models::{detail, id, kiln, outcome, refresh};
 use crate::refresh_written::{PAGE, append, finds, page};
 use engine::models;
 use engine::models::proposals;
@@ -123,6 +123,66 @@ async fn another_scope_keeps_the_watermark_unset_and_another_question_waits() {
     let waiting = detail(&f).await;
     assert_eq!(outcome(&waiting), "proposal_created", "{:?}", waiting.last_run);
     assert_eq!(waiting.content, before.content);
+}
+
+/// What a person clears stays cleared: neither text nor clocks nor carried facts come back with a run
+/// that began before.
+#[tokio::test]
+async fn a_document_that_is_cleared_meanwhile_stays_cleared() {
+    for changes in [true, false] {
+        let script = Scripted::default();
+        let (f, _) = page(&script).await;
+        let step = if changes {
+            Step::json(&json!({ "operations": [{ "op": "add_section", "heading": "News",
+                "level": 1, "blocks": ["Cora joined."], "evidence": ["f1"] }] }))
+        } else {
+            Step::json(&json!({ "operations": [] }))
+        };
+        let clear = async {
+            models::clear(&f.engine, &f.bank, &id(), 1).await.expect("cleared");
+        };
+        during(&f, &script, step, clear).await;
+        let after = detail(&f).await;
+        assert_eq!(outcome(&after), "refresh_failed_conflict", "{changes}: {:?}", after.last_run);
+        let report = after.last_run.as_ref().and_then(|run| run.report.clone()).expect("a report");
+        assert_eq!(report.reason, "document_changed");
+        assert_eq!((after.content.as_str(), after.model.version), ("", 2));
+        assert_eq!(after.model.last_memory_seen_at, None);
+        assert_eq!(after.model.refresh_reasons, ["never_refreshed"]);
+        assert!(proposals::inbox(&f.engine, &f.bank).await.expect("an inbox").is_empty());
+    }
+}
+
+/// A person who goes back and wants what came after to be read again gets that, although a run was
+/// under way.
+#[tokio::test]
+async fn what_is_to_be_read_again_is_not_passed_over_by_a_run_that_began_before() {
+    for changes in [true, false] {
+        let script = Scripted::default();
+        let (f, before) = page(&script).await;
+        finds(&script);
+        script.push_for("delta_ops", append(&before, "Cora joined."));
+        refresh(&f, false).await;
+        f.fact("Dan joined the team of the kiln.", &["Dan"], "2026-02-21").await;
+        let step = if changes {
+            append(&before, "Dan joined.")
+        } else {
+            Step::json(&json!({ "operations": [], "irrelevant": ["f1"] }))
+        };
+        let back = async {
+            models::revert(&f.engine, &f.bank, &id(), 1, true).await.expect("reverted");
+        };
+        during(&f, &script, step, back).await;
+        let after = detail(&f).await;
+        assert!(outcome(&after).starts_with("content_"), "{changes}: {:?}", after.last_run);
+        assert_eq!(after.content.contains("Dan joined."), changes);
+        assert_eq!(after.model.last_memory_seen_at, None, "{changes}: both are to be read again");
+        finds(&script);
+        script.push_for("delta_ops", Step::json(&json!({ "operations": [] })));
+        refresh(&f, false).await;
+        let runs = models::refresh_runs(&f.engine, &f.bank, &id()).await.expect("runs");
+        assert_eq!((runs[0].window.after_seq, runs[0].window.memories), (None, 2), "{changes}");
+    }
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use engine::models;
 use engine::models::proposals;
 use engine::view::model::{ModelDetail, ModelPatch, NewModel, ReviewMode};
 use engine::view::operation::OperationStatus;
-use engine::view::proposal::{DecideOps, Decision, Turn};
-use llm::scripted::{Scripted, Step};
+use engine::view::proposal::{ApproveInput, ApproveWhat, DecideOps, Decision, Turn};
+use llm::scripted::{Hold, Scripted, Step};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tests::Fixture;
@@ -181,4 +181,103 @@ async fn fc_10_a_partly_approved_text_gets_a_view_of_its_own() {
     assert!(after.content.contains("First.\n\nThird.\n") && !after.content.contains("Second."));
     assert_eq!((size(&after), after.structured_stale), (Some(4), false));
     assert!(script.scopes().iter().filter(|scope| *scope == "delta_ops").count() == 1);
+}
+
+/// What a run spent stays on record when it is stopped while its structured view is extracted.
+#[tokio::test]
+async fn a_run_that_is_stopped_at_its_end_still_tells_what_it_spent() {
+    let script = Scripted::default();
+    let (f, before) = page(&script, ReviewMode::Auto).await;
+    let hold = Hold::default();
+    finds(&script);
+    script.push_for("delta_ops", append(&before, "Cora joined."));
+    script.push_for("structured", view(3).held_by(&hold));
+    let asked = models::refresh(&f.engine, &f.bank, &id(), false).await.expect("a refresh");
+    let engine = f.engine.clone();
+    let running = tokio::spawn(async move { engine::ops::run_pending(&engine).await });
+    hold.arrived().await;
+    engine::ops::cancel(&f.engine, &f.bank, &asked.operation).await.expect("cancelled");
+    running.await.expect("a task").expect("a queue");
+    let run = models::refresh_runs(&f.engine, &f.bank, &id()).await.expect("runs").remove(0);
+    assert_eq!(run.outcome, "cancelled");
+    assert!(run.usage.total_tokens > 0, "{:?}", run.usage);
+    assert_eq!(run.ops_applied, 1);
+}
+
+/// A view that was extracted from a text which is not the one proposed is not published as its view.
+#[tokio::test]
+async fn a_proposal_over_a_document_that_moved_has_no_view_of_another_text() {
+    let script = Scripted::default();
+    let (f, before) = page(&script, ReviewMode::Manual).await;
+    let hold = Hold::default();
+    finds(&script);
+    script.push_for("delta_ops", append(&before, "Cora joined.").held_by(&hold));
+    script.push_for("structured", view(3));
+    models::refresh(&f.engine, &f.bank, &id(), false).await.expect("a refresh");
+    let engine = f.engine.clone();
+    let running = tokio::spawn(async move { engine::ops::run_pending(&engine).await });
+    hold.arrived().await;
+    let text = before.content.replace("Wood is short.", "Wood is dear.");
+    models::edit_content(&f.engine, &f.bank, &id(), text, 1).await.expect("an edit");
+    hold.release();
+    running.await.expect("a task").expect("a queue");
+    let waiting = crate::proposals::waiting(&f).await;
+    assert_eq!(waiting.structured_output, None);
+    let waiting = crate::proposals::accept_all(&f, &waiting).await;
+    script.push_for("structured", view(4));
+    crate::proposals::approve(&f, &waiting, crate::proposals::sure()).await;
+    script.assert_used_up();
+    assert_eq!(size(&detail(&f).await), Some(4));
+    // Kept later, a dry run is about the document as it is then.
+    f.fact("Dan joined the team of the kiln.", &["Dan"], "2026-02-21").await;
+    let now = detail(&f).await;
+    finds(&script);
+    script.push_for("delta_ops", append(&now, "Dan joined."));
+    script.push_for("structured", view(5));
+    let told = models::dry_run(&f.engine, &f.bank, &id(), None).await.expect("a dry run");
+    let text = now.content.replace("Wood is dear.", "Wood is cheap.");
+    models::edit_content(&f.engine, &f.bank, &id(), text, now.model.version)
+        .await
+        .expect("an edit");
+    models::keep_dry_run(&f.engine, &f.bank, &told.dry_run_id).await.expect("kept");
+    assert_eq!(crate::proposals::waiting(&f).await.structured_output, None);
+}
+
+/// An approval that worked on settings which are others by now is not carried out on the new ones.
+#[tokio::test]
+async fn settings_that_move_while_an_approval_is_made_ready_stop_it() {
+    let script = Scripted::default();
+    let (f, before) = page(&script, ReviewMode::Manual).await;
+    finds(&script);
+    script.push_for("delta_ops", append(&before, "Cora joined."));
+    script.push_for("structured", view(3));
+    refresh(&f, false).await;
+    let waiting = crate::proposals::waiting(&f).await;
+    let patches = [
+        ModelPatch { tags: Some(vec!["x".to_owned()]), ..ModelPatch::default() },
+        ModelPatch { name: Some("Oven".to_owned()), ..ModelPatch::default() },
+        ModelPatch { source_query: Some("Who is here?".to_owned()), ..ModelPatch::default() },
+    ];
+    for patch in patches {
+        let hold = Hold::default();
+        script.push_for("structured", view(4).held_by(&hold));
+        let (engine, bank, proposal) = (f.engine.clone(), f.bank.clone(), waiting.row.id.clone());
+        let draft = before.content.replace("Ben helps.", "Ben helps.\n\nCora joined.\n\nMore.");
+        let input = ApproveInput {
+            what: ApproveWhat::Draft,
+            draft: Some(draft),
+            ..crate::proposals::sure()
+        };
+        let turn = Turn::at(waiting.state_seq);
+        let approving = tokio::spawn(async move {
+            proposals::approve(&engine, &bank, &proposal, input, turn).await
+        });
+        hold.arrived().await;
+        models::update(&f.engine, &f.bank, &id(), patch.clone()).await.expect("an update");
+        hold.release();
+        let refused = approving.await.expect("a task");
+        assert_eq!(refused.expect_err("moved").reason(), "state_conflict", "{patch:?}");
+        let after = detail(&f).await;
+        assert_eq!(after.model.version, 1, "{patch:?}");
+    }
 }

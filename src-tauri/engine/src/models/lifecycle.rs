@@ -207,9 +207,13 @@ pub(super) async fn refresh(
         .store()
         .write_as("submit_refresh", move |tx| {
             let key = store::banks::key(tx, &bank)?;
-            let model = models::get(tx, key, &id)?.head.key;
-            let waiting = store::proposals::waiting(tx, model)?;
-            let in_review = waiting.is_some_and(|p| p.head.state == ProposalState::InReview);
+            let model = models::get(tx, key, &id)?.head;
+            let waiting = store::proposals::waiting(tx, model.key)?;
+            // What the run would propose cannot be decided beside a text of the person's own.
+            let by_file = model.review == models::Review::Manual
+                && super::proposals::file_waits(tx, model.key)?;
+            let in_review =
+                by_file || waiting.is_some_and(|p| p.head.state == ProposalState::InReview);
             if in_review && during.is_none() {
                 return Err(Error::from(fault("review_in_progress")));
             }
@@ -218,6 +222,9 @@ pub(super) async fn refresh(
             let queued = submitted.operation();
             let is_waiting = queued.status == OperationStatus::Pending;
             match during.filter(|_| in_review && is_waiting) {
+                Some(_) if by_file => {
+                    store::operations::hold(tx, queued.key, HeldReason::ReviewInProgress, now)?;
+                }
                 Some(DuringReview::Wait) => {
                     store::operations::hold(tx, queued.key, HeldReason::ReviewInProgress, now)?;
                 }

@@ -12,7 +12,7 @@ use domain::schedule::Floor;
 use store::ReadTx;
 use store::models::ModelHead;
 use store::operations::{HeldReason, Operation};
-use store::proposals::{ProposalHead, ProposalState};
+use store::proposals::{ProposalHead, ProposalOrigin, ProposalState};
 
 /// What a trigger may do, with nothing of the model queued or running.
 pub(super) fn of_trigger(
@@ -64,6 +64,14 @@ pub(crate) fn about_to_run(
     })
 }
 
+/// Whether a text of the person's own, read from the published file, waits where a run would propose:
+/// only one of the two can wait, and a run never takes the place of a person's text.
+fn is_in_the_way(head: &ModelHead, newest: &ProposalHead) -> bool {
+    review(head) == Review::Manual
+        && newest.origin == ProposalOrigin::File
+        && newest.state.is_waiting()
+}
+
 fn paused(head: &ModelHead, now: Instant) -> Option<Instant> {
     head.paused_until.filter(|until| *until > now)
 }
@@ -94,6 +102,7 @@ fn by_review(
 fn standing(head: &ModelHead, newest: Option<&ProposalHead>) -> Standing {
     let Some(newest) = newest else { return Standing::None };
     match newest.state {
+        _ if is_in_the_way(head, newest) => Standing::InReview,
         ProposalState::Open | ProposalState::Conflicted => Standing::OpenOrConflicted,
         ProposalState::InReview => Standing::InReview,
         ProposalState::Rejected if head.version <= newest.base_version => Standing::Rejected,

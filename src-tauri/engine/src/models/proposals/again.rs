@@ -45,6 +45,10 @@ pub(super) async fn request_again(
                 return Err(fault("proposal_closed").into());
             }
             same_state(&opened, &turn)?;
+            if opened.is_file() && !opened.state().is_terminal() {
+                // Nothing was read for it that could be read again.
+                return Err(fault("review_in_progress").into());
+            }
             let model = &opened.model.row.head.id;
             let new = new_refresh(&owner, model, "manual_refresh", false);
             write_again(tx, key, &opened, new, &input, turn.request_id, now)

@@ -285,10 +285,10 @@ pub(super) fn close(
     Ok(())
 }
 
-/// How far the run of a proposal read: no distance once the model reads other memories since, which
-/// nobody has read yet.
+/// How far the run of a proposal read: no distance once the model reads other memories since, or a
+/// person had it go back before the window of that run: what lies between nobody has read.
 fn read_to(tx: &ReadTx<'_>, bank: BankKey, opened: &Opened) -> store::Result<Option<Watermark>> {
-    if opened.scope_changed() {
+    if opened.scope_changed() || opened.run.after_seq > opened.model.row.head.last_memory_seen_seq {
         return Ok(None);
     }
     watermark(tx, bank, opened.row.head.watermark_seq)

@@ -25,7 +25,7 @@ use crate::view::proposal::{
 };
 use crate::{Engine, Result};
 use domain::{BankId, ProposalId};
-use store::proposals::ProposalState;
+use store::proposals::{ProposalOrigin, ProposalState};
 
 /// Whether a person has begun to decide on what an earlier run proposed for a model: then a newer run
 /// is not published past the decisions, but proposed with them.
@@ -36,6 +36,14 @@ pub(crate) fn is_in_review(tx: &store::ReadTx<'_>, model: store::ModelKey) -> st
     }
     let opened = convert::Opened::of(tx, waiting)?;
     Ok(!opened.is_file() && opened.is_spoken_about())
+}
+
+/// Whether a text that a person wrote into the published file waits for a decision. A run never takes
+/// its place: the text is over the document as it was, and offered anew it would take back whatever
+/// the run brought.
+pub(crate) fn file_waits(tx: &store::ReadTx<'_>, model: store::ModelKey) -> store::Result<bool> {
+    let waiting = store::proposals::waiting(tx, model)?;
+    Ok(waiting.is_some_and(|waiting| waiting.head.origin == ProposalOrigin::File))
 }
 
 /// The proposals of a bank that wait, oldest first.

@@ -7,7 +7,7 @@ use super::drafted::Drafted;
 use super::finish::Finish;
 use super::plan::Plan;
 use super::record::{self, Ending};
-use super::trace;
+use super::{Failure, trace};
 use crate::models::lifecycle;
 use crate::models::loaded::{Loaded, clocks, set_clocks, to_json};
 use crate::models::locks;
@@ -21,7 +21,7 @@ use domain::document::Document;
 use domain::model::{CarryOver, PublishedEvidence, after_approval};
 use domain::proposal::{ProposalOp, rebase};
 use domain::provenance::Step;
-use domain::refresh::{ClockEvent, Outcome, next_delta_failures};
+use domain::refresh::{ClockEvent, Decision, Outcome, next_delta_failures};
 use domain::trigger::RefreshMode;
 use domain::{Json, ModelId};
 use std::collections::BTreeSet;
@@ -37,18 +37,31 @@ pub(super) struct Committed {
 }
 
 /// Ends a run that got as far as a result.
+///
+/// # Errors
+/// Why there is no result after all, with how far the run came.
 pub(super) async fn finished(
     running: &Running,
     course: &Course<'_>,
     plan: &Plan,
     drafted: Drafted,
-) -> Result<Handled> {
-    let engine = &running.engine;
+) -> Result<Handled, Failure> {
     let mut finish = Finish::of(course, plan, drafted).await?;
     if let Some(reason) = finish.decide(plan.model.review()).failure_reason {
-        let failure = finish.failure(reason);
-        return super::fail::failed(running, course, Some(plan), plan.started_at, failure).await;
+        return Err(finish.failure(reason));
     }
+    let drafted = finish.drafted.clone();
+    let done = commit(running, course, plan, finish).await;
+    done.map_err(|error| Failure::of(error, None).after(drafted))
+}
+
+async fn commit(
+    running: &Running,
+    course: &Course<'_>,
+    plan: &Plan,
+    mut finish: Finish,
+) -> Result<Handled> {
+    let engine = &running.engine;
     let content = finish.drafted.document.render();
     if content != plan.model.row.content {
         let name = &plan.model.row.head.name;
@@ -99,48 +112,73 @@ async fn embed_again(
     .await
 }
 
+/// What becomes of a result.
+enum Way {
+    /// A version: of the drafted document, or of its operations on a document that moved.
+    Publish(Option<(Document, Vec<ProposalOp>)>),
+    /// A person decides.
+    Propose(ProposalReason),
+    /// The text stays.
+    Keep,
+}
+
 impl Finish {
     fn write(mut self, tx: &WriteTx<'_>, bank: BankKey) -> Result<Committed> {
         let fresh = Loaded::get(tx, bank, &self.plan.model.row.head.id)?;
+        if self.is_cleared(&fresh) {
+            let what = "it was cleared, and stays so";
+            return Err(fault("document_changed").detail(what).into());
+        }
         let decision = self.decide(fresh.review());
         self.remark(&decision);
-        let carried = self.carry(fresh.row.head.version);
-        let was = &self.plan.model;
-        let is_other = self.reads_otherwise(&fresh);
-        let moved = fresh.row.head.version != was.row.head.version;
+        let carried = self.carry(&fresh);
+        let way = self.way(tx, &fresh, &decision)?;
         let mut ending = Ending::of(&self.plan, decision.outcome);
+        match &way {
+            Way::Publish(_) => ending.version = Some(fresh.row.head.version + 1),
+            Way::Propose(_) => {
+                ending.outcome = Outcome::ProposalCreated;
+                ending.proposal = Some(self.proposal.clone());
+            }
+            Way::Keep => {}
+        }
+        ending.trace = Some(trace::stored(&self.whole_trace(&ending)));
         let mut other_text = None;
-        if decision.outcome == Outcome::ContentWritten {
-            let rebased = if moved && !is_other { self.rebased(&fresh) } else { None };
-            // A lock set while the run went on holds too.
-            let stopped = locks::meets_new(tx, &fresh, &self.plan.locks, &self.drafted.document)?;
-            if is_other || stopped || (moved && rebased.is_none()) {
-                ending.outcome = Outcome::ProposalCreated;
-                ending.proposal = Some(self.proposal.clone());
-                let reason = ProposalReason::DocumentChanged;
-                self.propose(tx, bank, &fresh, reason, carried, &ending)?;
-            } else if is_in_review(tx, fresh.key())? {
-                ending.outcome = Outcome::ProposalCreated;
-                ending.proposal = Some(self.proposal.clone());
-                let reason = ProposalReason::ReviewManual;
-                self.propose(tx, bank, &fresh, reason, carried, &ending)?;
-            } else {
+        match way {
+            Way::Publish(rebased) => {
                 let head = &fresh.row.head;
                 other_text = rebased
                     .as_ref()
                     .map(|(document, _)| (head.id.clone(), head.name.clone(), document.render()));
-                ending.version = Some(fresh.row.head.version + 1);
                 self.publish(tx, bank, fresh, rebased, carried, &ending)?;
             }
-        } else if decision.makes_proposal() {
-            let reason = self.proposal_reason(fresh.review(), &decision);
-            ending.proposal = Some(self.proposal.clone());
-            self.propose(tx, bank, &fresh, reason, carried, &ending)?;
-        } else {
-            self.keep(tx, fresh, carried, &ending)?;
+            Way::Propose(reason) => self.propose(tx, bank, &fresh, reason, carried, &ending)?,
+            Way::Keep => self.keep(tx, fresh, carried, &ending)?,
         }
         let handled = self.end(tx, bank, &ending)?;
         Ok(Committed { handled, other_text })
+    }
+
+    /// What becomes of the result on the model as it is now.
+    fn way(&self, tx: &WriteTx<'_>, fresh: &Loaded, decision: &Decision) -> Result<Way> {
+        if decision.makes_proposal() {
+            return Ok(Way::Propose(self.proposal_reason(fresh.review(), decision)));
+        }
+        if decision.outcome != Outcome::ContentWritten {
+            return Ok(Way::Keep);
+        }
+        let is_other = self.reads_otherwise(fresh);
+        let moved = fresh.row.head.version != self.plan.model.row.head.version;
+        let rebased = if moved && !is_other { self.rebased(fresh) } else { None };
+        // A lock set while the run went on holds too.
+        let stopped = locks::meets_new(tx, fresh, &self.plan.locks, &self.drafted.document)?;
+        Ok(if is_other || stopped || (moved && rebased.is_none()) {
+            Way::Propose(ProposalReason::DocumentChanged)
+        } else if is_in_review(tx, fresh.key())? {
+            Way::Propose(ProposalReason::ReviewManual)
+        } else {
+            Way::Publish(rebased)
+        })
     }
 
     /// Whether the model asks or reads something else since the run began.
@@ -170,6 +208,12 @@ impl Finish {
         head.paused_until = None;
     }
 
+    /// How a run that stands moves the clocks. Where a person had them go back meanwhile, nothing that
+    /// it read counts as read: the next run reads it again.
+    fn published_event(&self, fresh: &Loaded) -> ClockEvent {
+        if self.is_set_back(fresh) { ClockEvent::Edited } else { self.completed() }
+    }
+
     fn publish(
         &self,
         tx: &WriteTx<'_>,
@@ -196,7 +240,8 @@ impl Finish {
             }
             None => self.provenance(&origins, expected + 1),
         };
-        self.did_well(&mut fresh, Outcome::ContentWritten, self.completed());
+        let event = self.published_event(&fresh);
+        self.did_well(&mut fresh, Outcome::ContentWritten, event);
         if self.plan.mode.effective == RefreshMode::Full {
             fresh.row.head.last_full_refreshed_at = Some(self.now);
         }
@@ -241,7 +286,7 @@ impl Finish {
         let event = if self.reads_otherwise(&fresh) {
             ClockEvent::Proposed { cutoff_seq: self.plan.cutoff_seq }
         } else {
-            self.completed()
+            self.published_event(&fresh)
         };
         self.did_well(&mut fresh, outcome, event);
         fresh.row.head.placeholder = false;

@@ -11,7 +11,7 @@ use super::{Failure, trace};
 use crate::models::history::doc_diff;
 use crate::models::loaded::{Loaded, clocks, from_json, set_clocks, to_json};
 use crate::models::proposals::convert::Opened;
-use crate::models::proposals::{make, view as proposal_view};
+use crate::models::proposals::{file_waits, is_in_review, make, view as proposal_view};
 use crate::models::show::{evidence_items, mode_word, warning, word_of};
 use crate::report::fault;
 use crate::view::model::EvidenceItem;
@@ -66,11 +66,11 @@ async fn tried(course: &Course<'_>, id: &ModelId) -> Result<DryRunView> {
     let plan = super::read_plan(course, id, false, started_at).await?;
     let finish = match super::draft(course, &plan).await {
         Ok(drafted) => Finish::of(course, &plan, drafted).await,
-        Err(failure) => return Box::pin(failed(course, plan, failure)).await,
+        Err(failure) => Err(failure),
     };
     let mut finish = match finish {
         Ok(finish) => finish,
-        Err(error) => return Box::pin(failed(course, plan, Failure::of(error, None))).await,
+        Err(failure) => return Box::pin(failed(course, plan, failure)).await,
     };
     let decision = finish.decide(plan.model.review());
     if let Some(reason) = decision.failure_reason {
@@ -78,7 +78,7 @@ async fn tried(course: &Course<'_>, id: &ModelId) -> Result<DryRunView> {
         return Box::pin(failed(course, plan, failure)).await;
     }
     finish.remark(&decision);
-    let carried = finish.carry(plan.model.row.head.version);
+    let carried = finish.carry(&plan.model);
     let ending = Ending::of(&plan, decision.outcome);
     record(course, Told { finish, ending, carried, decision }).await
 }
@@ -133,6 +133,11 @@ async fn record(course: &Course<'_>, told: Told) -> Result<DryRunView> {
         .store()
         .read(move |tx| {
             let key = store::banks::key(tx, &bank)?;
+            let mut told = told;
+            if told.would_fold(tx)? {
+                told.ending.outcome = Outcome::ProposalCreated;
+            }
+            told.ending.trace = Some(trace::stored(&told.finish.whole_trace(&told.ending)));
             told.read(tx, key)
         })
         .await?;
@@ -148,6 +153,16 @@ async fn put(course: &Course<'_>, row: runs::RefreshRun, kept: u32) -> Result<()
 }
 
 impl Told {
+    /// Whether a person is deciding on an earlier result, with whose decisions this one is proposed.
+    fn would_fold(&self, tx: &store::ReadTx<'_>) -> store::Result<bool> {
+        Ok(self.decision.makes_version() && is_in_review(tx, self.finish.plan.model.key())?)
+    }
+
+    /// Whether the result would wait for a person.
+    fn would_propose(&self) -> bool {
+        self.ending.outcome == Outcome::ProposalCreated
+    }
+
     /// The record, how many records are kept, and what is shown.
     fn read(
         &self,
@@ -168,7 +183,7 @@ impl Told {
         let (plan, drafted) = (Some(&finish.plan), Some(&finish.drafted));
         let mut row =
             record::refresh_run(&finish.run, &self.ending, None, plan, drafted, finish.now);
-        row.trace = Some(trace::stored(&view.trace.0));
+        row.trace.clone_from(&self.ending.trace);
         row.result = Some(to_json(&Kept { view: view.clone(), package }));
         Ok((row, finish.plan.settings.refresh_history_max_entries, view))
     }
@@ -221,7 +236,7 @@ impl Told {
             failure_reason: self.ending.failure.map(|reason| word_of(&reason)),
             report: self.ending.report.clone(),
             would_persist: matches!(outcome, Outcome::ContentWritten | Outcome::ContentUnchanged),
-            would_propose: self.decision.makes_proposal(),
+            would_propose: self.would_propose(),
             scope: plan.model.scope.clone(),
             window: record::window(plan),
             facts: FactCounts {
@@ -345,6 +360,13 @@ fn propose(
     now: Instant,
 ) -> Result<()> {
     let mut fresh = Loaded::get(tx, bank, model)?;
+    if file_waits(tx, fresh.key())? {
+        return Err(fault("review_in_progress").into());
+    }
+    if fresh.row.content.trim().is_empty() && !package.base.render().trim().is_empty() {
+        let what = "the document was cleared since";
+        return Err(fault("document_changed").detail(what).into());
+    }
     let expected = fresh.row.head.version;
     let event = ClockEvent::Proposed { cutoff_seq: package.run.cutoff_seq };
     let moved = clocks(&fresh.row.head).after(event, now);

@@ -30,6 +30,7 @@ pub(super) fn ending(failure: &Failure, plan: Option<&Plan>, started_at: Instant
         report: failure.reason.map(|_| failure.report.clone()),
         version: None,
         proposal: None,
+        trace: None,
         started_at,
     }
 }

@@ -52,8 +52,12 @@ impl Finish {
     /// Works out what the end needs beside the draft.
     ///
     /// # Errors
-    /// `cancelled`, and those of the machine.
-    pub(super) async fn of(course: &Course<'_>, plan: &Plan, drafted: Drafted) -> Result<Self> {
+    /// `cancelled`, and those of the machine; with how far the run came.
+    pub(super) async fn of(
+        course: &Course<'_>,
+        plan: &Plan,
+        drafted: Drafted,
+    ) -> Result<Self, Failure> {
         let engine = course.engine;
         let mut finish = Self {
             plan: plan.clone(),
@@ -67,7 +71,9 @@ impl Finish {
             proposal: ProposalId(engine.new_id()),
             now: engine.now(),
         };
-        finish.extract(course).await?;
+        if let Err(error) = finish.extract(course).await {
+            return Err(Failure::of(error, None).after(finish.drafted));
+        }
         finish.now = engine.now();
         Ok(finish)
     }
@@ -301,20 +307,23 @@ impl Finish {
         self.says(|cited| tokens(&cited.op.text()) > budget)
     }
 
-    /// Facts to offer again.
-    pub(super) fn carry(&mut self, version: u32) -> Vec<CarryOver> {
+    /// Facts to offer again. What a person settled while the run was under way is settled, and what
+    /// was put off meanwhile stays put off.
+    pub(super) fn carry(&mut self, fresh: &Loaded) -> Vec<CarryOver> {
+        let has = |list: &[CarryOver], id: &str| list.iter().any(|entry| entry.fact_id == id);
+        let known = self.plan.carried.iter();
+        let known = known.filter(|entry| has(&fresh.carry_over, &entry.fact_id));
+        let added = fresh.carry_over.iter();
+        let added = added.filter(|entry| !has(&self.plan.model.carry_over, &entry.fact_id));
+        let before: Vec<CarryOver> = known.chain(added).cloned().collect();
         let open = match self.plan.mode.effective {
             // A rebuilt document reads everything; what it leaves out it judged.
             RefreshMode::Full => Vec::new(),
             RefreshMode::Delta => uncovered(&self.drafted.facts(), &self.drafted.judged),
         };
-        let carried = carry_over(
-            &self.plan.model.carry_over,
-            &self.plan.offered(),
-            &open,
-            &self.plan.retracted(),
-            version,
-        );
+        let (offered, retracted) = (self.plan.offered(), self.plan.retracted());
+        let version = fresh.row.head.version;
+        let carried = carry_over(&before, &offered, &open, &retracted, version);
         let again = open.len().saturating_sub(carried.given_up.len());
         if again > 0 {
             let text = count(
@@ -351,6 +360,19 @@ impl Finish {
             texts.insert(cited.id.clone(), cited.text.clone());
         }
         texts
+    }
+
+    /// Whether a person had the document read again what came before, while the run was under way.
+    pub(super) fn is_set_back(&self, fresh: &Loaded) -> bool {
+        let then = self.plan.model.row.head.last_memory_seen_seq;
+        fresh.row.head.last_memory_seen_seq < then
+    }
+
+    /// Whether a person took the text away that the operations of this run are about.
+    pub(super) fn is_cleared(&self, fresh: &Loaded) -> bool {
+        self.plan.mode.effective == RefreshMode::Delta
+            && self.plan.has_baseline()
+            && fresh.row.content.trim().is_empty()
     }
 
     /// Why the result waits for a person instead of being published.
@@ -482,7 +504,7 @@ impl Finish {
 
     /// The trace as it is stored, when the model keeps traces.
     pub(super) fn kept_trace(&self, ending: &Ending) -> Option<Value> {
-        self.plan.model.trigger.keep_trace.then(|| trace::stored(&self.whole_trace(ending)))
+        ending.trace.clone().filter(|_| self.plan.model.trigger.keep_trace)
     }
 
     pub(super) fn last_run(&self, ending: &Ending) -> Value {

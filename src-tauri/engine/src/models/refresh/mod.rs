@@ -58,9 +58,9 @@ pub(crate) async fn run(running: &Running) -> Result<Handled> {
         }
     };
     let failure = match draft(&course, &plan).await {
-        Ok(drafted) => match commit::finished(running, &course, &plan, drafted).await {
+        Ok(drafted) => match Box::pin(commit::finished(running, &course, &plan, drafted)).await {
             Ok(handled) => return Ok(handled),
-            Err(error) => Failure::of(error, None),
+            Err(failure) => failure,
         },
         Err(failure) => failure,
     };

@@ -31,6 +31,8 @@ pub(super) struct Ending {
     pub(super) report: Option<Report>,
     pub(super) version: Option<u32>,
     pub(super) proposal: Option<ProposalId>,
+    /// The trace as it is stored, made once when all else is known.
+    pub(super) trace: Option<Value>,
     pub(super) started_at: Instant,
 }
 
@@ -45,6 +47,7 @@ impl Ending {
             report: None,
             version: None,
             proposal: None,
+            trace: None,
             started_at: plan.started_at,
         }
     }

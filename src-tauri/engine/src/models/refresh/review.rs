@@ -1,13 +1,15 @@
 //! A finished run handed to a person: its operations over the published document, and what the run
 //! read and knew, so that nothing is worked out again when it is decided.
 
+use super::EXTRACTIVE;
 use super::finish::Finish;
 use super::record::Ending;
-use super::{EXTRACTIVE, trace};
 use crate::Result;
 use crate::models::loaded::{Loaded, to_json};
 use crate::models::proposals::convert::{RunRecord, same_word};
+use crate::models::proposals::file_waits;
 use crate::models::proposals::make::{NewProposal, propose};
+use crate::report::fault;
 use domain::document::{Document, reconcile};
 use domain::model::{CarryOver, Citation, RunWarning};
 use domain::proposal::{Derived, Granularity, ProposalOp, RunFacts, derive_ops, rebase};
@@ -87,6 +89,8 @@ impl Package {
             self.ops = moved.ops;
             self.candidate = moved.candidate;
         }
+        // It was extracted from another text.
+        self.structured_output = None;
         self.base = document.clone();
         self.base_version = version;
         self
@@ -103,8 +107,16 @@ impl Finish {
         carried: Vec<CarryOver>,
         ending: &Ending,
     ) -> Result<()> {
+        if file_waits(tx, fresh.key())? {
+            let what = "the published file was changed and waits for a decision";
+            return Err(fault("document_changed").detail(what).into());
+        }
         let mut model = fresh.clone();
-        let event = ClockEvent::Proposed { cutoff_seq: self.plan.cutoff_seq };
+        let event = if self.is_set_back(fresh) {
+            ClockEvent::FailedOrCancelled
+        } else {
+            ClockEvent::Proposed { cutoff_seq: self.plan.cutoff_seq }
+        };
         self.did_well(&mut model, Outcome::ProposalCreated, event);
         model.row.last_run = Some(self.last_run(ending));
         let expected = model.row.head.version;
@@ -125,6 +137,8 @@ impl Finish {
         ending: &Ending,
     ) -> Package {
         let (granularity, ops, candidate) = self.for_review(fresh);
+        // What was extracted from another text is not the view of this one.
+        let is_drafted = candidate.same_shape(&self.drafted.document);
         Package {
             reason: reason.word().to_owned(),
             origin: self.origin().word().to_owned(),
@@ -139,8 +153,8 @@ impl Finish {
             source_query: self.plan.model.row.head.source_query.clone(),
             settings: self.plan.model.settings(),
             facts: self.drafted.used.clone(),
-            structured_output: self.structured.clone(),
-            trace: trace::stored(&self.whole_trace(ending)),
+            structured_output: self.structured.clone().filter(|_| is_drafted),
+            trace: ending.trace.clone().unwrap_or_default(),
             usage: to_json(&self.drafted.usage),
             warnings: self.drafted.warnings.clone(),
         }
