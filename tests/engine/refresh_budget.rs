@@ -4,7 +4,7 @@
 use crate::models::{detail, id, kiln, outcome, refresh};
 use crate::refresh_written::{append, finds, page};
 use engine::models;
-use engine::view::model::{ModelDetail, NewModel, ReviewMode, RunWarning};
+use engine::view::model::{ModelDetail, ModelPatch, NewModel, ReviewMode, RunWarning};
 use llm::ChatRequest;
 use llm::scripted::{Scripted, Step};
 use serde_json::{Value, json};
@@ -410,6 +410,24 @@ async fn a_fact_that_no_answer_accounts_for_is_given_up_after_three_more_offers(
     let judged = detail(&g).await;
     assert_eq!(outcome(&judged), "content_unchanged");
     assert!(judged.model.refresh_reasons.is_empty(), "{:?}", judged.model.refresh_reasons);
+}
+
+/// What is offered again is still something that the document reads.
+#[tokio::test]
+async fn a_carried_fact_that_left_the_scope_is_not_offered_again() {
+    let script = Scripted::default();
+    let (f, _) = page(&script).await;
+    finds(&script);
+    script.push_for("delta_ops", Step::json(&json!({ "operations": [] })));
+    refresh(&f, false).await;
+    assert_eq!(detail(&f).await.model.refresh_reasons, ["carry_over"]);
+    let tags = ModelPatch { tags: Some(vec!["x".to_owned()]), ..ModelPatch::default() };
+    models::update(&f.engine, &f.bank, &id(), tags).await.expect("an update");
+    refresh(&f, false).await;
+    script.assert_used_up();
+    let after = detail(&f).await;
+    assert_eq!(outcome(&after), "content_preserved_no_new_facts", "{:?}", after.last_run);
+    assert!(after.model.refresh_reasons.is_empty(), "{:?}", after.model.refresh_reasons);
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ pub(crate) struct Plan {
     /// The window's memories with those carried over; empty when there are more than
     /// [`READ_WHOLE`] or everything is read anyway.
     pub(crate) window: Vec<Memory>,
-    /// Carried facts that still exist.
+    /// Carried facts that still exist and are in scope.
     pub(crate) carried: Vec<CarryOver>,
     pub(crate) guidance: Vec<Guidance>,
     pub(crate) origins: Provenance,
@@ -163,18 +163,13 @@ pub(super) fn read(
     let carried = carried(tx, bank, &model)?;
     let seqs = guidance_seqs(tx, bank, &model)?;
     let guidance = live_guidance(&model.guidance, |id| seqs.get(id).copied());
-    let window_scope = Scope { after_seq, ..scope };
+    let window_scope = Scope { after_seq, ..scope.clone() };
     let window_count =
         store::freshness::count_newer(tx, &window_scope, after_seq.unwrap_or(0), READ_WHOLE + 1)?;
     let window =
         if delta { window(tx, bank, &window_scope, window_count, &carried)? } else { Vec::new() };
     let sees_sibling = may_read_models && sees_sibling(tx, bank, &model)?;
-    let successors = successors(
-        tx,
-        &Scope { up_to_seq: Some(cutoff_seq), ..search_scope(tx, bank, &model.scope)? },
-        &model,
-        &partition,
-    )?;
+    let successors = successors(tx, &scope, &model, &partition)?;
     let idle = plan_idle(&IdleInput {
         mode: mode.effective,
         scope_has_memory: newest.is_some(),
@@ -272,13 +267,14 @@ fn retractions(
     Ok((texts, partition_retracted(&all, pending)))
 }
 
-/// Carried facts whose memory is still valid.
+/// Carried facts whose memory is still valid and still something that the model reads.
 fn carried(tx: &ReadTx<'_>, bank: BankKey, model: &Loaded) -> store::Result<Vec<CarryOver>> {
     let ids: Vec<MemoryId> =
         model.carry_over.iter().map(|entry| MemoryId(entry.fact_id.clone())).collect();
     let valid: HashSet<String> = memories::by_ids(tx, bank, &ids)?
         .into_iter()
         .filter(|memory| memory.state == State::Valid)
+        .filter(|memory| model.scope.keeps(&tag_set(&memory.tags), memory.fact_type))
         .map(|memory| memory.id.0)
         .collect();
     Ok(model.carry_over.iter().filter(|entry| valid.contains(&entry.fact_id)).cloned().collect())
