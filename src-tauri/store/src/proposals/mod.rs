@@ -465,7 +465,8 @@ pub fn event_of_request(
     )
 }
 
-/// The proposals of a bank that wait and have one of some memories in evidence.
+/// The proposals of a bank that wait and have one of some memories in evidence, of the run or of one
+/// of their operations.
 pub fn waiting_on(
     tx: &ReadTx<'_>,
     bank: BankKey,
@@ -475,7 +476,11 @@ pub fn waiting_on(
         &format!(
             "SELECT p.uid {FROM}
              WHERE m.bank_id = ?1 AND p.state IN ('open', 'in_review', 'conflicted')
-               AND EXISTS (SELECT 1 FROM json_each(?2) j WHERE instr(p.facts_used, j.value) > 0)
+               AND EXISTS (
+                   SELECT 1 FROM json_each(?2) j
+                   WHERE instr(p.facts_used, j.value) > 0
+                      OR EXISTS (SELECT 1 FROM proposal_op o WHERE o.proposal_id = p.id
+                                 AND instr(o.evidence || o.claims, j.value) > 0))
              ORDER BY p.id"
         ),
         (bank, row::text(memories)?),

@@ -420,3 +420,26 @@ async fn locks_targets_vectors_and_deletion() {
         .await
         .unwrap();
 }
+
+/// A proposal rests on what its operations name too: a removal stands on the withdrawn fact alone,
+/// which no run counts among the facts it used.
+#[tokio::test]
+async fn a_proposal_waits_on_every_memory_that_it_names() {
+    let (_folder, store, bank) = bank().await;
+    let key = model(&store, bank).await;
+    store
+        .write("propose", move |tx| {
+            let claimed =
+                ProposalOp { claims: json!([{ "quote": "x", "evidence": ["m2"] }]), ..op(1) };
+            let used = Proposal { facts_used: json!([{ "id": "m3" }]), ..proposal("p1", key) };
+            proposals::insert(tx, bank, &used, &[op(0), claimed])?;
+            let on = |id: &str| proposals::waiting_on(tx, bank, &[MemoryId::from(id)]);
+            for id in ["m1", "m2", "m3"] {
+                assert_eq!(on(id)?, [ProposalId::from("p1")], "{id}");
+            }
+            assert!(on("m4")?.is_empty());
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
