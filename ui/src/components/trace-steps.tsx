@@ -48,7 +48,11 @@ export function TraceSteps({ trace }: { trace: JsonValue }) {
   );
 }
 
-function asTrace(value: JsonValue): { tool_calls?: ToolCallRecord[]; llm_calls?: LlmCallRecord[] } {
+/** The records of a trace as it is stored; one of another version may lack some. */
+export function asTrace(value: JsonValue): {
+  tool_calls?: ToolCallRecord[];
+  llm_calls?: LlmCallRecord[];
+} {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as unknown as Trace)
     : {};

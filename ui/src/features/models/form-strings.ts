@@ -4,7 +4,6 @@ import type { TagsMatch } from "~/platform/bindings";
 /** Words of the form that makes a model and of its settings. */
 export const strings = {
   title: "New model",
-  settingsTitle: "Settings",
   general: "General",
   name: "Name",
   question: "Question",
@@ -104,7 +103,6 @@ export const strings = {
   noModels: "Leave other models out",
   noModelsHelp: "Otherwise documents of other models may be read as well.",
   excluded: "Models that are not read",
-  excludedIdle: "Other models are left out already.",
   reach: (memories: number) => `This scope reads ${plural(memories, "memory", "memories")} now.`,
   reachNone: "Nothing lies in this scope yet.",
   reading: "Reading",

@@ -179,7 +179,6 @@ export const strings = {
     did: "What it did",
     dryRun: "Dry run",
     keepable: "Open the result",
-    noneKept: "Choose a run to see what it did.",
     window: "Read",
     windowOf: (memories: number, after: string | null, until: string | null) =>
       [
@@ -369,7 +368,6 @@ export const strings = {
     layout: "Layout",
     unified: "Unified",
     split: "Split",
-    opening: "Opening",
     unchanged: (heading: string, blocks: number) =>
       `${heading}, unchanged, ${plural(blocks, "block")}`,
     words: "words",

@@ -427,6 +427,10 @@ describe("model", () => {
     expect(await screen.findByText("The refresh ended without an answer.")).toBeVisible();
     await user.click(within(runs).getByText("A new version was published"));
     expect(await screen.findByRole("link", { name: "version 12" })).toBeVisible();
+    const steps = await screen.findByRole("treegrid", { name: "Trace" });
+    expect(within(steps).getAllByRole("row")).toHaveLength(7);
+    await user.click(within(steps).getByText("Writing changes"));
+    expect(screen.getByRole("complementary", { name: "Details of the span" })).toBeVisible();
     await noViolations();
   });
 

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { Badge } from "~/components/badge";
 import { Button } from "~/components/button";
 import { List } from "~/components/list";
@@ -8,10 +8,13 @@ import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { SkeletonRows } from "~/components/skeleton";
 import { type Mark, StateMark, type Tone } from "~/components/state";
-import { TraceSteps } from "~/components/trace-steps";
+import { type Span, spansOf } from "~/components/trace/spans";
+import { Waterfall } from "~/components/trace/waterfall";
+import { words as steps } from "~/components/trace/words";
+import { asTrace } from "~/components/trace-steps";
 import { day, dayTime, duration } from "~/lib/format";
 import { useFolded } from "~/lib/use-narrow";
-import type { BankId, ModelDetail, RefreshRunView } from "~/platform/bindings";
+import type { BankId, JsonValue, ModelDetail, RefreshRunView } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
 import { strings } from "./model-strings";
 
@@ -152,7 +155,7 @@ function Run({ bank, detail, run }: { bank: BankId; detail: ModelDetail; run: Re
   ];
   return (
     <ScrollText label={words.did}>
-      <div className="grid max-w-[47.5rem] gap-4 p-4">
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-4 p-4">
         <section aria-label={said(run.outcome)}>
           <dl className="grid grid-cols-[6rem_minmax(0,1fr)] gap-x-2 gap-y-1">
             {rows.map(([name, value]) =>
@@ -191,12 +194,32 @@ function Run({ bank, detail, run }: { bank: BankId; detail: ModelDetail; run: Re
           </section>
         )}
         {run.trace !== null ? (
-          <TraceSteps trace={run.trace} />
+          <Steps key={run.id} trace={run.trace} />
         ) : (
           ran && <p className="text-pretty text-muted">{words.notKept}</p>
         )}
       </div>
     </ScrollText>
+  );
+}
+
+/** What was called, when and for how long, as bars over time. */
+function Steps({ trace }: { trace: JsonValue }) {
+  const spans = useMemo(() => spansOf(asTrace(trace)), [trace]);
+  const count = (kind: Span["kind"]) => spans.filter((span) => span.kind === kind).length;
+  // As high as its steps, with room for the details of one.
+  const height = `clamp(12rem, ${spans.length * 1.5 + 3}rem, 24rem)`;
+  return (
+    <section aria-label={steps.title}>
+      <h2 className="type-label flex flex-wrap gap-x-3 pb-1 text-faint">
+        {steps.title}
+        <span>{steps.summary(count("model"), count("tool"))}</span>
+        {count("model") > 0 && <span className="ml-auto">{steps.placed}</span>}
+      </h2>
+      <div className="flex flex-col rounded-md border border-line" style={{ height }}>
+        <Waterfall spans={spans} elapsed={null} />
+      </div>
+    </section>
   );
 }
 

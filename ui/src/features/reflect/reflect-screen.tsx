@@ -5,6 +5,8 @@ import { Menu, MenuItem } from "~/components/menu";
 import { Pane, PaneEdge, Panes } from "~/components/panes";
 import { ReportCard } from "~/components/report";
 import { SkeletonRows } from "~/components/skeleton";
+import { liveSpans, spansOf } from "~/components/trace/spans";
+import { words as traceWords } from "~/components/trace/words";
 import { useNarrow } from "~/lib/use-narrow";
 import type { BankId, RunId } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
@@ -19,7 +21,6 @@ import { OptionsRow } from "./options-row";
 import { QuestionBox } from "./question-box";
 import { Questions } from "./questions";
 import { Samples } from "./samples";
-import { liveSpans, spansOf } from "./spans";
 import { strings } from "./strings";
 import { TracePane } from "./trace-pane";
 import { useAsk } from "./use-ask";
@@ -236,7 +237,7 @@ export function ReflectScreen({
               <PaneEdge label={strings.traceEdge} stacked />
               <Pane
                 id="trace"
-                label={strings.trace.title}
+                label={traceWords.title}
                 width={narrow ? "156px" : "252px"}
                 min="64px"
                 max="70%"

@@ -1,10 +1,10 @@
 import { act, cleanup, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
+import { liveSpans, rulerStep, spansOf } from "~/components/trace/spans";
 import type { ReflectRunView, RunEvent } from "~/platform/bindings";
 import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 import { cite, cut, withFootnotes } from "./cite";
-import { liveSpans, rulerStep, spansOf } from "./spans";
 
 const question = () => screen.findByRole("textbox", { name: "Question" });
 

@@ -1,6 +1,7 @@
+import { words as steps } from "~/components/trace/words";
 import { plural, series } from "~/lib/format";
 import { toolName } from "~/lib/steps";
-import type { Budget, ErrorCode, FactType, TagsMatch, ToolCallStatus } from "~/platform/bindings";
+import type { Budget, ErrorCode, FactType, TagsMatch } from "~/platform/bindings";
 
 /** Words of the screen of questions. */
 export const strings = {
@@ -67,13 +68,7 @@ export const strings = {
     tool: (tool: string, reason: string | null) =>
       reason ? `${toolName(tool)}: ${reason}` : toolName(tool),
     toolDone: (tool: string, results: number) => `${toolName(tool)}, ${plural(results, "result")}`,
-    guard: {
-      no_evidence: "An answer without any search was sent back.",
-      stale_unverified: "An older document was not enough; facts are looked at as well.",
-      unsupported_negative: "“Nothing known” was not accepted before searching the facts.",
-      missing_argument: "The answer was incomplete and was sent back.",
-      uncited_answer: "The answer named no sources and was sent back.",
-    },
+    guard: steps.guards,
     closing: {
       done: "Writing the answer",
       iterations: "The last turn is used; writing the answer",
@@ -149,45 +144,6 @@ export const strings = {
     unused: (count: number) => `Show ${count} retrieved and not used`,
     notUsed: "Retrieved, not used",
     open: "Open",
-  },
-
-  trace: {
-    title: "Trace",
-    summary: (calls: number, tools: number) =>
-      `${plural(calls, "model call")}, ${plural(tools, "tool call")}`,
-    hide: "Hide the trace",
-    show: "Show the trace",
-    name: "Span",
-    kind: "Kind",
-    start: "Start",
-    took: "Duration",
-    result: "Result",
-    none: "The trace of a run stands here: what was searched, what it found, how long it took.",
-    noSteps: "This run has no steps.",
-    placed: "Bars are placed by duration and turn; hatched is waiting for the model.",
-    turn: (n: number) => `Turn ${n}`,
-    kinds: { model: "Model call", tool: "Tool call" },
-    results: (count: number) => plural(count, "result"),
-    tokens: (tokens: number) => plural(tokens, "token"),
-    status: {
-      ok: "ok",
-      error: "failed",
-      rejected: "sent back",
-      duplicate: "repeated",
-      skipped: "skipped",
-    } satisfies Record<ToolCallStatus, string>,
-    handedOver: "answer",
-    running: "running",
-    detail: "Details of the span",
-    closeDetail: "Close the details",
-    reason: "Reason",
-    input: "Input",
-    output: "Result",
-    waited: "Waited",
-    inTokens: "Tokens in",
-    outTokens: "Tokens out",
-    cached: "From the cache",
-    guard: "Sent back because",
   },
 
   remedies: {

@@ -1,10 +1,8 @@
+import type { Span } from "~/components/trace/spans";
+import { Waterfall } from "~/components/trace/waterfall";
+import { words } from "~/components/trace/words";
 import { duration } from "~/lib/format";
 import type { ReflectRunView } from "~/platform/bindings";
-import type { Span } from "./spans";
-import { strings } from "./strings";
-import { Waterfall } from "./waterfall";
-
-const words = strings.trace;
 
 /** The trace of what is on show, or of what is running. */
 export function TracePane({

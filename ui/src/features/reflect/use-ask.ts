@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import { useAnnounce } from "~/components/announce";
+import type { Heard } from "~/components/trace/spans";
 import { usePlatform } from "~/platform";
 import type { BankId, ReflectInput, ReflectRunView, Report, RunId } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
-import type { Heard } from "./spans";
 import { strings } from "./strings";
 
 export interface Asking {

@@ -11,7 +11,6 @@ export const strings = {
   subject: (version: number, number: number) => `version ${version} → proposal ${number}`,
   previous: "Previous proposal",
   next: "Next proposal",
-  trace: "Trace",
   views: "View of the change",
   view: {
     conflicts: "Conflicts",
@@ -334,7 +333,6 @@ export const strings = {
   split: {
     base: (version: number) => `Version ${version}`,
     candidate: (number: number) => `Proposal ${number}`,
-    unchanged: (count: number) => `${plural(count, "unchanged block")}`,
   },
   result: {
     about: "Exactly what would be published",
@@ -346,7 +344,6 @@ export const strings = {
     back: "Back to the model",
     keep: "Keep as proposal",
     kept: "The result waits for review as a proposal",
-    keptAlready: "Kept as a proposal",
     openKept: "Open the proposal",
     nothingToKeep: "It would change nothing",
     again: "Run it again",

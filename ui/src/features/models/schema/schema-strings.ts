@@ -109,7 +109,6 @@ export const strings = {
   down: "Move down",
   indent: "Move into the field above",
   outdent: "Move out",
-  inside: (fields: number) => plural(fields, "field"),
   hint: "Enter adds, Alt and arrows move, Ctrl D duplicates, Ctrl Backspace deletes.",
 
   codeLabel: "Schema, JSON",
@@ -131,15 +130,10 @@ export const strings = {
   tryAbout: "Reads the text with the schema as it stands here. Nothing is saved.",
   tryEmpty: "There is no document yet. Paste a text to try the schema on.",
   results: "What came of it",
-  tries: "Earlier tries",
-  tryAt: (number: number, tokens: number, ms: number) =>
-    `Try ${number}: ${count(tokens)} tokens, ${duration(ms)}`,
   missing: "Came back without a value",
   nothing: "nothing",
   found: "Found in",
-  value: "Value",
-  summary: (fields: number) => `${plural(fields, "field")}`,
-  none: "None. The document is text alone.",
-  make: "Describe fields…",
-  change: "Change the fields…",
+  tries: "Earlier tries",
+  tryAt: (number: number, tokens: number, ms: number) =>
+    `Try ${number}: ${count(tokens)} tokens, ${duration(ms)}`,
 } as const;

@@ -3,9 +3,7 @@ import { Icon } from "~/components/icon";
 import { cn } from "~/lib/cn";
 import { duration } from "~/lib/format";
 import type { Span } from "./spans";
-import { strings } from "./strings";
-
-const words = strings.trace;
+import { words } from "./words";
 
 /** The name of a step, and its bar. */
 export const columns =

@@ -3,9 +3,8 @@ import { duration } from "~/lib/format";
 import { toolName } from "~/lib/steps";
 import type { JsonValue } from "~/platform/bindings";
 import type { Span } from "./spans";
-import { strings } from "./strings";
+import { words } from "./words";
 
-const words = strings.trace;
 /** Results can be as large as a document; this much of one is drawn. */
 const shownChars = 20_000;
 
@@ -18,7 +17,7 @@ export function SpanDetail({ span }: { span: Span }) {
     [words.waited, span.wait > 0 ? duration(span.wait) : null],
     [words.result, span.note || null],
     [words.reason, tool?.reason ?? null],
-    [words.guard, tool?.guard ? strings.live.guard[tool.guard] : null],
+    [words.guard, tool?.guard ? words.guards[tool.guard] : null],
     [words.inTokens, call ? `${call.input_tokens}` : null],
     [words.outTokens, call ? `${call.output_tokens}` : null],
     [words.cached, call?.cached_tokens ? `${call.cached_tokens}` : null],

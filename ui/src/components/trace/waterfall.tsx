@@ -7,10 +7,8 @@ import { duration } from "~/lib/format";
 import { withIndex } from "~/lib/range";
 import { SpanDetail } from "./span-detail";
 import { rulerStep, type Span } from "./spans";
-import { strings } from "./strings";
 import { columns, Row } from "./waterfall-row";
-
-const words = strings.trace;
+import { words } from "./words";
 
 /** Height of a step and of the ruler, in rem. */
 const ROW = 1.5;

@@ -5,9 +5,7 @@
  */
 import { callName, searchName, toolName } from "~/lib/steps";
 import type { LlmCallRecord, RunEvent, ToolCallRecord, Trace } from "~/platform/bindings";
-import { strings } from "./strings";
-
-const words = strings.trace;
+import { words } from "./words";
 
 export interface Span {
   id: string;
@@ -39,7 +37,7 @@ function noteOf({ tool, status, result_count }: ToolCallRecord): string {
 }
 
 /** The bars of a trace, in the order of the run. */
-export function spansOf(trace: Trace): Span[] {
+export function spansOf(trace: Partial<Pick<Trace, "tool_calls" | "llm_calls">>): Span[] {
   const { tool_calls: tools = [], llm_calls: calls = [] } = trace;
   const turns = [
     ...new Set([...tools.map((t) => t.iteration), ...calls.flatMap((c) => c.iteration ?? [])]),
