@@ -1,4 +1,4 @@
-import { Ellipsis, Lock } from "lucide-react";
+import { Ellipsis, GripVertical, Lock } from "lucide-react";
 import type { KeyboardEvent, ReactNode } from "react";
 import { IconButton } from "~/components/button";
 import { Icon } from "~/components/icon";
@@ -9,6 +9,7 @@ import * as acts from "./fields";
 import { type Field, type FieldType, fieldTypes } from "./fields";
 import type { JsonNode } from "./json-text";
 import { strings } from "./schema-strings";
+import type { Grip } from "./use-drag";
 
 export type RowAct =
   | "add"
@@ -31,6 +32,10 @@ export function FieldRow({
   onText,
   onKeyDown,
   onAct,
+  into,
+  grip,
+  dragged,
+  edge,
 }: {
   field: Field;
   at: { text: string; root: JsonNode };
@@ -43,6 +48,12 @@ export function FieldRow({
   onText: (text: string) => void;
   onKeyDown: (event: KeyboardEvent) => void;
   onAct: (act: RowAct) => void;
+  /** Whether the field above can take it in. */
+  into: boolean;
+  grip: Grip;
+  dragged: boolean;
+  /** Where a field that is being dragged would be put down. */
+  edge: "before" | "after" | null;
 }) {
   const typeName = field.type === null ? strings.typeWritten : strings.types[field.type];
   return (
@@ -61,6 +72,9 @@ export function FieldRow({
       className={cn(
         "border-line border-b py-2 pr-3 [contain-intrinsic-size:auto_5rem] [content-visibility:auto]",
         chosen && "bg-selected",
+        dragged && "opacity-55",
+        edge === "before" && "shadow-[inset_0_2px_var(--accent)]",
+        edge === "after" && "shadow-[inset_0_-2px_var(--accent)]",
       )}
       style={{ paddingLeft: `${1 + field.level * 1.25}rem` }}
     >
@@ -68,6 +82,17 @@ export function FieldRow({
       {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
       <div role="gridcell" className="grid gap-1.5">
         <div className="flex flex-wrap items-center gap-1.5">
+          {!locked && (
+            <span
+              aria-hidden="true"
+              data-grip
+              title={strings.grip}
+              className="-ml-3 grid h-6 w-4 cursor-grab touch-none place-items-center text-faint hover:text-text active:cursor-grabbing"
+              {...grip}
+            >
+              <Icon of={GripVertical} small />
+            </span>
+          )}
           <NameInput field={field} at={at} taken={taken} locked={locked} onText={onText} />
           {field.type === null ? (
             <Kept>{strings.typeWritten}</Kept>
@@ -100,7 +125,7 @@ export function FieldRow({
             />
             {strings.required}
           </label>
-          <RowMenu field={field} locked={locked} onAct={onAct} />
+          <RowMenu field={field} into={into} locked={locked} onAct={onAct} />
         </div>
         <Small
           label={strings.description}
@@ -282,10 +307,12 @@ function Details({
 
 function RowMenu({
   field,
+  into,
   locked,
   onAct,
 }: {
   field: Field;
+  into: boolean;
   locked: boolean;
   onAct: (act: RowAct) => void;
 }) {
@@ -312,6 +339,12 @@ function RowMenu({
       </MenuItem>
       <MenuItem disabled={field.place + 1 === field.of} onSelect={() => onAct("down")}>
         {strings.down}
+      </MenuItem>
+      <MenuItem disabled={!into} onSelect={() => onAct("indent")}>
+        {strings.indent}
+      </MenuItem>
+      <MenuItem disabled={field.level === 0} onSelect={() => onAct("outdent")}>
+        {strings.outdent}
       </MenuItem>
       <MenuItem onSelect={() => onAct("duplicate")}>{strings.duplicate}</MenuItem>
       <MenuSeparator />

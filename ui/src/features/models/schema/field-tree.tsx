@@ -7,6 +7,7 @@ import { FieldRow, type RowAct } from "./field-row";
 import * as acts from "./fields";
 import { type Row, stem } from "./rows";
 import { strings } from "./schema-strings";
+import { useDrag } from "./use-drag";
 import type { SchemaText } from "./use-schema-text";
 
 /** The fields of the schema as rows; every act is one small edit of its text. */
@@ -39,6 +40,10 @@ export function FieldTree({
     if (typeof wanted === "string" && target instanceof HTMLInputElement) target.select();
   }, [wanted]);
 
+  const drag = useDrag(place, fields, (row, to) => {
+    if (good) schema.set(acts.moveTo(good, row, to));
+  });
+
   if (!good) {
     return <p className="p-4 text-muted">{strings.stale}</p>;
   }
@@ -59,8 +64,9 @@ export function FieldTree({
       change(acts.addChild(at, field), `${field.id}.${inside(field)}`);
     } else if (name === "duplicate") change(acts.duplicate(at, field), sibling(field, 1));
     else if (name === "delete") change(acts.remove(at, field), afterwards(field));
-    else if (name === "up" && field.place > 0) change(acts.move(at, field, -1), had);
-    else if (name === "down" && field.place + 1 < field.of) change(acts.move(at, field, 1), had);
+    else if (name === "up" && field.place > 0) change(acts.moveTo(at, field, field.place - 1), had);
+    else if (name === "down" && field.place + 1 < field.of)
+      change(acts.moveTo(at, field, field.place + 1), had);
     else if (name === "indent" && before?.holds) {
       const path = before.type === "array" ? [...before.path, "items"] : before.path;
       const own = inside(before);
@@ -105,6 +111,10 @@ export function FieldTree({
             onText={schema.set}
             onKeyDown={keys(field)}
             onAct={(name) => act(field, name)}
+            into={neighbours(field)[field.place - 1]?.holds === true}
+            grip={drag.grip(field)}
+            dragged={drag.isDragged(field)}
+            edge={drag.edgeOf(field)}
           />
         ))}
       </div>

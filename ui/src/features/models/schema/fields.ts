@@ -310,12 +310,19 @@ export function remove(at: At, field: Field): string {
   return properties ? removeMember(without, properties, field.place) : at.text;
 }
 
-/** One place up or down among its neighbours. */
-export function move(at: At, field: Field, by: 1 | -1): string {
-  const properties = objectAt(at, field.path.slice(0, -1));
-  return properties
-    ? swapWithNext(at.text, properties, by === 1 ? field.place : field.place - 1)
-    : at.text;
+/** To another place among its neighbours. Each step exchanges two, so that the rest stays as written. */
+export function moveTo(at: At, field: Field, to: number): string {
+  const step = Math.sign(to - field.place);
+  let now = at;
+  for (let place = field.place; place !== to; place += step) {
+    const properties = objectAt(now, field.path.slice(0, -1));
+    if (!properties) return now.text;
+    const text = swapWithNext(now.text, properties, step > 0 ? place : place - 1);
+    const root = reread(text);
+    if (root === null) return now.text;
+    now = { text, root };
+  }
+  return now.text;
 }
 
 /** Into another object, as its last field; what it requires goes with it. */

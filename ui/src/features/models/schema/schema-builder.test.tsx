@@ -1,5 +1,5 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { render, screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { describe, expect, test, vi } from "vitest";
@@ -104,6 +104,32 @@ describe("the rows of a schema", () => {
     expect(properties().cost).toEqual({ type: "number" });
     await user.tab();
     expect(least).toHaveValue("");
+  });
+
+  test("a row is dragged among its neighbours; Esc leaves it where it was", () => {
+    const { properties } = draw();
+    // Each row lies fifty pixels below the one before it.
+    for (const [place, each] of screen.getAllByRole("row").entries()) {
+      each.getBoundingClientRect = () => new DOMRect(0, place * 50, 300, 50);
+    }
+    const grip = (name: string) => {
+      const found = row(name).querySelector("[data-grip]");
+      if (!found) throw new Error("no grip");
+      return found;
+    };
+    // jsdom knows no pointer events of its own; one of the mouse has what is looked at.
+    const point = (type: string, clientY: number) =>
+      fireEvent(grip("level"), new MouseEvent(type, { bubbles: true, clientY }));
+    point("pointerdown", 25);
+    point("pointermove", 140);
+    fireEvent.keyDown(document.body, { key: "Escape" });
+    point("pointerup", 140);
+    expect(names()).toEqual(["level", "cost", "people", "who"]);
+    point("pointerdown", 25);
+    point("pointermove", 140);
+    point("pointerup", 140);
+    expect(names()).toEqual(["cost", "people", "who", "level"]);
+    expect(properties().level.enum).toEqual(["low", "high"]);
   });
 
   test("the focus follows what an act has made, moved or left", async () => {

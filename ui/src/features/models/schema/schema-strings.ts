@@ -107,6 +107,7 @@ export const strings = {
   delete: "Delete",
   up: "Move up",
   down: "Move down",
+  grip: "Drag to another place",
   indent: "Move into the field above",
   outdent: "Move out",
   hint: "Enter adds, Alt and arrows move, Ctrl D duplicates, Ctrl Backspace deletes.",

@@ -74,10 +74,13 @@ describe("fc_47 the schema builder loses nothing", () => {
     expect(same((at) => acts.setType(at, field(pasted, "cost"), "integer"))).toBe(
       pasted.replace('"type":"number"', '"type":"integer"'),
     );
-    const moved = same((at) => acts.move(at, field(pasted, "cost"), -1));
+    const moved = same((at) => acts.moveTo(at, field(pasted, "cost"), 0));
     expect(Object.keys(JSON.parse(moved).properties)).toEqual(["cost", "risk_level", "people"]);
-    expect(acts.move(read(moved), field(moved, "cost"), 1)).toBe(pasted);
+    expect(acts.moveTo(read(moved), field(moved, "cost"), 1)).toBe(pasted);
     expect(moved).toContain("1E6");
+    const last = same((at) => acts.moveTo(at, field(pasted, "risk_level"), 2));
+    expect(Object.keys(JSON.parse(last).properties)).toEqual(["cost", "people", "risk_level"]);
+    expect(acts.moveTo(read(last), field(last, "risk_level"), 0)).toBe(pasted);
     const gone = same((at) => acts.remove(at, field(pasted, "people")));
     expect(JSON.parse(gone)).toEqual({
       ...JSON.parse(pasted),
