@@ -32,18 +32,16 @@ pub(crate) fn likeness(a: &[f32], b: &[f32]) -> f64 {
     if length > 0.0 { f64::from(dot / length) } else { 0.0 }
 }
 
-/// Whether two texts are the same after normalising, closing marks aside.
-pub(crate) fn equal_words(a: &str, b: &str) -> bool {
-    let key = |text: &str| {
-        let key = same_statement_key(text);
-        key.trim_end_matches(['.', '!', ';', ',']).to_owned()
-    };
-    key(a) == key(b)
+/// The form in which two texts are the same: normalised, closing marks aside.
+pub(crate) fn words_key(text: &str) -> String {
+    let mut key = same_statement_key(text);
+    key.truncate(key.trim_end_matches(['.', '!', ';', ',']).len());
+    key
 }
 
 /// What a statement is to another.
 pub(crate) fn relate(one: &Statement, other: &Statement, thresholds: &Thresholds) -> Relation {
-    if equal_words(&one.text, &other.text) {
+    if words_key(&one.text) == words_key(&other.text) {
         return Relation::Same;
     }
     let alike = likeness(&one.vector, &other.vector);

@@ -1,7 +1,7 @@
 //! Judges statements against a question and picks those to show: likeness, words, exactness, dates,
 //! variety. Pure: vectors come from outside, equal input gives equal output.
 
-use super::relate::{equal_words, likeness};
+use super::relate::{likeness, words_key};
 use super::statements::{Piece, Source, SourceKind};
 use super::words::{self, Asked, Days};
 use super::{Limits, Purpose, Question, Selection, Statement};
@@ -300,12 +300,14 @@ fn vary(
         (Some(a), Some(b)) => likeness(a, b),
         _ => 0.0,
     };
+    let mut open: Vec<&Scored> = relevant.iter().take(POOL).copied().collect();
+    let keys: HashMap<usize, String> =
+        open.iter().map(|one| (one.at, words_key(&pieces[one.at].text))).collect();
     let twins = |a: usize, b: usize| {
-        equal_words(&pieces[a].text, &pieces[b].text)
+        keys[&a] == keys[&b]
             || (alike(a, b) > f64::from(thresholds.near_twin)
                 && words::numbers(&pieces[a].text) == words::numbers(&pieces[b].text))
     };
-    let mut open: Vec<&Scored> = relevant.iter().take(POOL).copied().collect();
     let mut picked: Vec<Pick> = Vec::new();
     let mut tokens = 0;
     // The likeness of each open piece to the nearest picked one.
