@@ -269,7 +269,7 @@ impl Provider for Scripted {
             return Err(Error::Cancelled);
         }
         let Step { answer, hold } = self.next(&req);
-        out.take(ChatEvent::Sent(&format!("{:#?}", req.messages)));
+        out.take(ChatEvent::Sent(&format!("{:?}", req.messages)));
         if let Some(hold) = hold {
             tokio::select! {
                 biased;
