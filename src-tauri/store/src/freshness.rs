@@ -186,19 +186,15 @@ pub fn pending(tx: &ReadTx<'_>, bank: BankKey) -> Result<Vec<(TagSetKey, u32)>> 
     )
 }
 
-/// How many facts wait for folding, by tag set and by the scopes they were given.
+/// The tag sets of facts that wait for folding, with the scopes that some of them were given; none
+/// stands for facts that go by the bank's rule.
 pub fn pending_scopes(
     tx: &ReadTx<'_>,
     bank: BankKey,
-) -> Result<Vec<(TagSetKey, Option<serde_json::Value>, u32)>> {
-    tx.list(
-        "SELECT tag_set_id, scopes, count(*) FROM memory INDEXED BY m_todo
-         WHERE bank_id = ?1 AND state = 0 AND fact_type < 2
-           AND consolidated_at IS NULL AND consolidation_failed_at IS NULL
-         GROUP BY tag_set_id, scopes",
-        [bank],
-        |r| Ok((r.get(0)?, row::json_opt(r, 1)?, row::count(r, 2)?)),
-    )
+) -> Result<Vec<(TagSetKey, Option<serde_json::Value>)>> {
+    tx.list(include_str!("../sql/pending_scopes.sql"), [bank], |r| {
+        Ok((r.get(0)?, row::json_opt(r, 1)?))
+    })
 }
 
 /// Whether any fact waits for folding.

@@ -17,6 +17,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0002_version_details.sql"),
     include_str!("../migrations/0003_observation_review.sql"),
     include_str!("../migrations/0004_token_count.sql"),
+    include_str!("../migrations/0005_given_scopes.sql"),
 ];
 
 /// How many copies taken before migrations are kept.

@@ -267,6 +267,41 @@ async fn freshness_is_decided_by_sequence_and_scope() {
 }
 
 #[tokio::test]
+async fn what_waits_is_told_by_tag_set_and_given_scopes() {
+    let (_folder, store, key) = bank().await;
+    let given = serde_json::json!([["x"]]);
+    let of_both = given.clone();
+    store
+        .write("add", move |tx| {
+            let all = [("a", None), ("a", None), ("a", Some(&of_both)), ("b", Some(&of_both))];
+            for (n, (tag, scopes)) in all.into_iter().enumerate() {
+                let mut new = fact(&format!("w{n}"), "Waits");
+                new.tags = tags(&[tag]);
+                new.scopes = scopes.cloned();
+                add(tx, key, &new, 40)?;
+            }
+            Ok(())
+        })
+        .await
+        .unwrap();
+    store
+        .read(move |tx| {
+            let mut found = Vec::new();
+            for (set, scopes) in freshness::pending_scopes(tx, key)? {
+                found.push((tag_sets::tags(tx, set)?, scopes));
+            }
+            let a = tags(&["a"]);
+            assert_eq!(
+                found,
+                [(a.clone(), None), (a, Some(given.clone())), (tags(&["b"]), Some(given))]
+            );
+            Ok(())
+        })
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
 async fn pages_follow_each_other_without_gap_or_repeat() {
     let (_folder, store, key) = bank().await;
     store

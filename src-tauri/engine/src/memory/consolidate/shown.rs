@@ -15,9 +15,9 @@ pub(crate) fn stale_scopes(
     settings: &BankSettings,
 ) -> store::Result<BTreeSet<Vec<String>>> {
     let waiting = freshness::pending_scopes(tx, bank)?;
-    let tags = tag_sets::tags_of(tx, waiting.iter().map(|(set, _, _)| *set))?;
+    let tags = tag_sets::tags_of(tx, waiting.iter().map(|(set, _)| *set))?;
     let mut scopes = BTreeSet::new();
-    for (set, given, _) in &waiting {
+    for (set, given) in &waiting {
         let Some(tags) = tags.get(set) else { continue };
         // A fact whose scopes cannot be made out is set aside when its turn comes.
         scopes.extend(select::scopes_of(tags, given.as_ref(), settings).into_iter().flatten());
