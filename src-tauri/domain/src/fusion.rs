@@ -1,6 +1,7 @@
 //! Ranking arithmetic of recall: joining the lists of several ways, boosts for age, date and proof,
 //! breadth of a budget, cuts by tokens. Numbers in, order out; nothing here searches.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
@@ -80,16 +81,26 @@ fn place(index: usize) -> u32 {
 /// appearance, list by list.
 #[must_use]
 pub fn rrf<I: Clone + Eq + Hash>(k: f64, lists: &[(Way, Vec<I>)]) -> Vec<Fused<I>> {
-    let mut slots: HashMap<&I, usize> = HashMap::new();
-    let mut fused: Vec<Fused<I>> = Vec::new();
-    for (way, list) in lists {
-        let mut seen = HashSet::new();
-        for (index, id) in list.iter().filter(|id| seen.insert(*id)).enumerate() {
-            let slot = *slots.entry(id).or_insert(fused.len());
-            if slot == fused.len() {
-                fused.push(Fused { id: id.clone(), score: Score::default(), ranks: Vec::new() });
-            }
+    let most = lists.iter().map(|(_, list)| list.len()).sum();
+    // Where an id stands in `fused`, and the last list that named it: a second naming is skipped.
+    let mut slots: HashMap<&I, (usize, usize)> = HashMap::with_capacity(most);
+    let mut fused: Vec<Fused<I>> = Vec::with_capacity(most);
+    for (number, (way, list)) in lists.iter().enumerate() {
+        let mut index = 0;
+        for id in list {
+            let slot = match slots.entry(id) {
+                Entry::Occupied(known) if known.get().1 == number => continue,
+                Entry::Occupied(mut known) => {
+                    known.get_mut().1 = number;
+                    known.get().0
+                }
+                Entry::Vacant(free) => {
+                    fused.push(Fused { id: id.clone(), score: Score::default(), ranks: vec![] });
+                    free.insert((fused.len() - 1, number)).0
+                }
+            };
             fused[slot].ranks.push(WayRank { way: *way, rank: place(index) });
+            index += 1;
         }
     }
     for result in &mut fused {

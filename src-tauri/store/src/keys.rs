@@ -54,13 +54,13 @@ keys! {
     EmbedderKey,
 }
 
-/// A map by memory. Keys are small numbers given out by the file, so they need no defence against
-/// chosen collisions, and a search makes tens of thousands of look-ups.
-pub(crate) type KeyMap<V> = HashMap<MemoryKey, V, BuildHasherDefault<KeyHasher>>;
+/// A map by key of a row, a memory's unless said. Keys are small numbers given out by the file, so
+/// they need no defence against chosen collisions, and a search makes tens of thousands of look-ups.
+pub type KeyMap<V, K = MemoryKey> = HashMap<K, V, BuildHasherDefault<KeyHasher>>;
 
 /// Spreads one number by a multiplication with 2^64 ÷ the golden ratio (Knuth, volume 3, 6.4).
 #[derive(Debug, Default)]
-pub(crate) struct KeyHasher(u64);
+pub struct KeyHasher(u64);
 
 impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {

@@ -41,8 +41,8 @@ pub mod versions;
 
 pub use error::{Error, Result, Thing};
 pub use keys::{
-    BankKey, ChunkKey, DocumentKey, EmbedderKey, EndpointKey, EntityKey, MemoryKey, ModelKey,
-    NodeKey, OperationKey, ProposalKey, TagSetKey,
+    BankKey, ChunkKey, DocumentKey, EmbedderKey, EndpointKey, EntityKey, KeyMap, MemoryKey,
+    ModelKey, NodeKey, OperationKey, ProposalKey, TagSetKey,
 };
 pub use notice::Notice;
 pub use store::{BACKUP_FOLDER, CommitPoint, FILE_NAME, Moment, Options, Store};

@@ -15,7 +15,7 @@ use crate::{Engine, Result};
 use domain::bank::{BankSettings, ExtractionMode};
 use domain::{BankId, DocumentId, FieldFault, OperationId};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use store::operations::{self, HeldReason, NewOperation, Operation, OperationType};
 use store::{MemoryKey, documents, memories};
 
@@ -342,7 +342,7 @@ async fn run_backfill(running: &Running) -> Result<Handled> {
     Ok(Handled::default())
 }
 
-type Rows = (Vec<memories::Memory>, HashMap<MemoryKey, Vec<String>>);
+type Rows = (Vec<memories::Memory>, store::KeyMap<Vec<String>>);
 
 /// The texts whose vectors are missing, without those that must stay on this machine.
 fn texts(

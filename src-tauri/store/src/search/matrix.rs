@@ -326,6 +326,11 @@ impl Matrix {
         self.blocks.truncate(self.len.div_ceil(ROWS));
     }
 
+    /// What the memories of the bank are tied to.
+    pub(crate) fn ties(&self) -> &Ties {
+        &self.ties
+    }
+
     fn bytes(&self) -> usize {
         self.blocks.len() * ROWS * self.width.bytes(self.dim)
     }

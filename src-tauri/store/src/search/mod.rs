@@ -3,6 +3,7 @@
 //! inside the query, so that no list is cut before it is filtered.
 
 mod admit;
+pub mod around;
 pub(crate) mod block;
 pub mod graph;
 pub(crate) mod matrix;

@@ -24,6 +24,7 @@ struct Lists {
     mentioning: HashMap<EntityKey, Arc<[MemoryKey]>>,
     mentioned: KeyMap<Box<[EntityKey]>>,
     folded: KeyMap<Box<[MemoryKey]>>,
+    sources: KeyMap<Box<[MemoryKey]>>,
     held: usize,
 }
 
@@ -62,24 +63,28 @@ impl Ties {
 
     /// The entities that some facts mention, in order, each once.
     pub(crate) fn mentioned(&self, tx: &ReadTx<'_>, facts: &[MemoryKey]) -> Result<Vec<EntityKey>> {
-        let mut statement =
-            tx.prepare("SELECT entity_id FROM memory_entity WHERE memory_id = ?1")?;
         let mut found = Vec::new();
-        let mut lists = self.lock();
-        for fact in facts {
-            if let Some(known) = lists.mentioned.get(fact) {
-                found.extend_from_slice(known);
-                continue;
-            }
-            let rows = statement.query_map([fact], |r| r.get(0))?;
-            let list: Box<[EntityKey]> = rows.collect::<rusqlite::Result<_>>()?;
-            found.extend_from_slice(&list);
-            lists.make_room(list.len() + 1);
-            lists.mentioned.insert(*fact, list);
-        }
+        self.mentioned_by_each(tx, facts, |_, list| found.extend_from_slice(list))?;
         found.sort_unstable();
         found.dedup();
         Ok(found)
+    }
+
+    /// Tells for each of some facts the entities that it mentions, in order of key.
+    pub(crate) fn mentioned_by_each(
+        &self,
+        tx: &ReadTx<'_>,
+        facts: &[MemoryKey],
+        tell: impl FnMut(MemoryKey, &[EntityKey]),
+    ) -> Result<()> {
+        each(
+            tx,
+            "SELECT entity_id FROM memory_entity WHERE memory_id = ?1 ORDER BY entity_id",
+            &mut self.lock(),
+            |lists| &mut lists.mentioned,
+            facts.iter().copied(),
+            tell,
+        )
     }
 
     /// The observations that some facts were folded into, with how many of them.
@@ -88,32 +93,45 @@ impl Ties {
         tx: &ReadTx<'_>,
         facts: impl Iterator<Item = MemoryKey>,
     ) -> Result<KeyMap<u32>> {
-        let mut statement =
-            tx.prepare("SELECT observation_id FROM observation_source WHERE source_id = ?1")?;
         let mut found: KeyMap<u32> = KeyMap::default();
-        let mut lists = self.lock();
-        for fact in facts {
-            let mut add = |list: &[MemoryKey]| {
+        each(
+            tx,
+            "SELECT observation_id FROM observation_source WHERE source_id = ?1",
+            &mut self.lock(),
+            |lists| &mut lists.folded,
+            facts,
+            |_, list| {
                 for observation in list {
                     *found.entry(*observation).or_default() += 1;
                 }
-            };
-            if let Some(known) = lists.folded.get(&fact) {
-                add(known);
-                continue;
-            }
-            let rows = statement.query_map([fact], |r| r.get(0))?;
-            let list: Box<[MemoryKey]> = rows.collect::<rusqlite::Result<_>>()?;
-            add(&list);
-            lists.make_room(list.len() + 1);
-            lists.folded.insert(fact, list);
-        }
+            },
+        )?;
         Ok(found)
     }
 
-    /// Reads anew which observations facts were folded into.
+    /// The facts that some observations were folded from: pairs of observation and fact.
+    pub(crate) fn sources(
+        &self,
+        tx: &ReadTx<'_>,
+        observations: &[MemoryKey],
+    ) -> Result<Vec<(MemoryKey, MemoryKey)>> {
+        let mut found = Vec::new();
+        each(
+            tx,
+            "SELECT source_id FROM observation_source WHERE observation_id = ?1 ORDER BY source_id",
+            &mut self.lock(),
+            |lists| &mut lists.sources,
+            observations.iter().copied(),
+            |observation, list| found.extend(list.iter().map(|fact| (observation, *fact))),
+        )?;
+        Ok(found)
+    }
+
+    /// Reads anew which facts were folded into which observations.
     pub(crate) fn forget_folded(&self) {
-        self.lock().folded.clear();
+        let mut lists = self.lock();
+        lists.folded.clear();
+        lists.sources.clear();
     }
 
     /// The ties after some memories were written: what the file says of them, the rest as it was.
@@ -125,6 +143,7 @@ impl Ties {
         for key in changed {
             lists.mentioned.remove(key);
             lists.folded.remove(key);
+            lists.sources.remove(key);
         }
         let ids = || [row::id_list(changed.iter().map(|key| key.0))];
         let mut now: HashMap<EntityKey, Vec<MemoryKey>> = HashMap::new();
@@ -161,6 +180,30 @@ impl Ties {
         drop(lists);
         Ok(moved)
     }
+}
+
+/// Tells the list of each key, out of one of the kept kinds; one that is not kept is read.
+fn each<T: rusqlite::types::FromSql>(
+    tx: &ReadTx<'_>,
+    sql: &str,
+    lists: &mut Lists,
+    kind: impl Fn(&mut Lists) -> &mut KeyMap<Box<[T]>>,
+    keys: impl Iterator<Item = MemoryKey>,
+    mut tell: impl FnMut(MemoryKey, &[T]),
+) -> Result<()> {
+    let mut statement = tx.prepare(sql)?;
+    for key in keys {
+        if let Some(known) = kind(lists).get(&key) {
+            tell(key, known);
+            continue;
+        }
+        let rows = statement.query_map([key], |r| r.get(0))?;
+        let list: Box<[T]> = rows.collect::<rusqlite::Result<_>>()?;
+        tell(key, &list);
+        lists.make_room(list.len() + 1);
+        kind(lists).insert(key, list);
+    }
+    Ok(())
 }
 
 impl Lists {

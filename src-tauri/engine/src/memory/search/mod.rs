@@ -219,7 +219,7 @@ pub async fn search(
             let scope = scope(tx, bank.key, &plan.request)?;
             let found = ways::walk(tx, &engine, &bank, &settings, &plan, &scope, &cancel)?;
             check(&cancel)?;
-            order::put_in_order(tx, &settings, plan, found)
+            order::put_in_order(tx, bank.key, &settings, plan, found)
         })
         .await
 }

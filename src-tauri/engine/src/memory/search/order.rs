@@ -12,9 +12,10 @@ use domain::time::to_millis;
 use domain::{FactType, MemoryId, Score};
 use std::collections::{BTreeSet, HashMap};
 use store::memories::{self, Memory};
+use store::search::around::{self, Mentions};
 use store::search::time::{self, Dated};
 use store::search::vector;
-use store::{MemoryKey, ReadTx, entities};
+use store::{BankKey, EntityKey, KeyMap, MemoryKey, ReadTx, entities};
 
 /// Rows looked up at once while the token budget is being filled.
 const BATCH: usize = 64;
@@ -22,13 +23,14 @@ const BATCH: usize = 64;
 /// Fuses, scores, cuts and looks up.
 pub(super) fn put_in_order(
     tx: &ReadTx<'_>,
+    bank: BankKey,
     settings: &BankSettings,
     plan: Plan,
     found: Found,
 ) -> Result<SearchOutcome> {
     let mut ordered = scored(tx, settings, &plan, &found)?;
     if plan.request.prefer_observations {
-        prefer_observations(tx, settings, &plan, &mut ordered)?;
+        prefer_observations(tx, bank, settings, &plan, &mut ordered)?;
     }
     let wide = breadth(settings, &plan.request).saturating_mul(2);
     let limit = plan.request.limit.unwrap_or(usize::MAX).min(wide);
@@ -45,7 +47,7 @@ pub(super) fn put_in_order(
         ..SearchOutcome::default()
     };
     let kept = fill(tx, &plan, &ordered, &mut outcome)?;
-    outcome.hits = dress(tx, &plan, &found, ordered, kept)?;
+    outcome.hits = dress(tx, bank, &plan, &found, ordered, kept)?;
     outcome.skipped = found.skipped;
     outcome.vector = plan.vector;
     Ok(outcome)
@@ -72,8 +74,7 @@ fn scored(
     let mut fused = rrf(RRF_K, &lists);
     if plan.request.interleave {
         let bare: Vec<Vec<MemoryKey>> = lists.iter().map(|(_, list)| list.clone()).collect();
-        let places: HashMap<MemoryKey, usize> =
-            fusion::interleave(&bare).into_iter().zip(0..).collect();
+        let places: KeyMap<usize> = fusion::interleave(&bare).into_iter().zip(0..).collect();
         fused.sort_by_key(|result| places.get(&result.id).copied());
     }
     if !settings.way_priority.is_empty() {
@@ -91,7 +92,7 @@ fn scored(
     }
     fused.truncate(MAX_CANDIDATES);
     let keys: Vec<MemoryKey> = fused.iter().map(|result| result.id).collect();
-    let dates: HashMap<MemoryKey, Dated> =
+    let dates: KeyMap<Dated> =
         time::dates(tx, &keys)?.into_iter().map(|dated| (dated.key, dated)).collect();
     let bases = rank_seed(fused.len());
     let mut ordered: Vec<Scored> = fused
@@ -135,13 +136,14 @@ fn days_old(plan: &Plan, dated: &Dated) -> Option<f64> {
 /// Drops facts that an observation among the first hits was folded from (memory 12.9).
 fn prefer_observations(
     tx: &ReadTx<'_>,
+    bank: BankKey,
     settings: &BankSettings,
     plan: &Plan,
     ordered: &mut Vec<Scored>,
 ) -> Result<()> {
     let keys: Vec<MemoryKey> = ordered.iter().map(|scored| scored.fused.id).collect();
-    let mut sources: HashMap<MemoryKey, Vec<MemoryKey>> = HashMap::new();
-    for (observation, fact) in memories::sources(tx, &keys)? {
+    let mut sources: KeyMap<Vec<MemoryKey>> = KeyMap::default();
+    for (observation, fact) in around::sources(tx, bank, &keys)? {
         sources.entry(observation).or_default().push(fact);
     }
     let results: Vec<(MemoryKey, Option<Vec<MemoryKey>>)> =
@@ -183,6 +185,7 @@ fn fill(
 /// Adds names, sources, cosines and what the ways said.
 fn dress(
     tx: &ReadTx<'_>,
+    bank: BankKey,
     plan: &Plan,
     found: &Found,
     ordered: Vec<Scored>,
@@ -193,20 +196,24 @@ fn dress(
         (Some(embedder), Some(query)) => vector::scores(tx, embedder, query, &keys)?,
         (None, _) | (_, None) => HashMap::new(),
     };
-    let mut context = Surroundings::read(tx, &kept, plan.request.want)?;
-    let mut scores: HashMap<(Way, MemoryKey), f64> = HashMap::new();
-    let shown: BTreeSet<MemoryKey> = keys.into_iter().collect();
+    let mut context = Surroundings::read(tx, bank, &kept, plan.request.want)?;
+    let mut scores: KeyMap<Vec<(Way, f64)>> =
+        keys.into_iter().map(|key| (key, Vec::new())).collect();
     for (way, hits) in &found.lists {
-        for hit in hits.iter().filter(|hit| shown.contains(&hit.key)) {
-            scores.insert((*way, hit.key), hit.score);
+        for hit in hits {
+            if let Some(shown) = scores.get_mut(&hit.key) {
+                shown.push((*way, hit.score));
+            }
         }
     }
-    let mut places: HashMap<MemoryKey, Scored> =
+    let mut places: KeyMap<Scored> =
         ordered.into_iter().map(|scored| (scored.fused.id, scored)).collect();
     Ok(kept
         .into_iter()
         .filter_map(|(memory, tokens)| {
             let place = places.remove(&memory.key)?;
+            let scores = scores.remove(&memory.key).unwrap_or_default();
+            let score = |way| scores.iter().find(|(of, _)| *of == way).map_or(0.0, |(_, own)| *own);
             let ways = place
                 .fused
                 .ranks
@@ -214,7 +221,7 @@ fn dress(
                 .map(|found| WayHit {
                     way: found.way,
                     rank: found.rank,
-                    score: scores.get(&(found.way, memory.key)).copied().unwrap_or(0.0).into(),
+                    score: score(found.way).into(),
                 })
                 .collect();
             Some(SearchHit {
@@ -230,15 +237,20 @@ fn dress(
         .collect())
 }
 
-/// What stands around memories: names of entities, sources of observations.
+/// What stands around hits: names of entities, sources of observations.
 #[derive(Default)]
-pub(crate) struct Surroundings {
-    pub(crate) entities: HashMap<MemoryKey, Vec<String>>,
-    pub(crate) sources: HashMap<MemoryKey, Vec<MemoryId>>,
+struct Surroundings {
+    entities: KeyMap<Vec<String>>,
+    sources: KeyMap<Vec<MemoryId>>,
 }
 
 impl Surroundings {
-    fn read(tx: &ReadTx<'_>, kept: &[(Memory, u32)], want: super::Want) -> Result<Self> {
+    fn read(
+        tx: &ReadTx<'_>,
+        bank: BankKey,
+        kept: &[(Memory, u32)],
+        want: super::Want,
+    ) -> Result<Self> {
         let mut context = Self::default();
         if !want.entities && !want.sources {
             return Ok(context);
@@ -248,11 +260,9 @@ impl Surroundings {
             .filter(|(memory, _)| memory.fact_type == FactType::Observation)
             .map(|(memory, _)| memory.key)
             .collect();
-        let pairs = memories::sources(tx, &observations)?;
+        let pairs = around::sources(tx, bank, &observations)?;
         if want.sources && !pairs.is_empty() {
-            let facts: Vec<MemoryKey> =
-                pairs.iter().map(|(_, fact)| *fact).collect::<BTreeSet<_>>().into_iter().collect();
-            let ids = memories::ids(tx, &facts)?;
+            let ids = memories::ids(tx, &each_once(pairs.iter().map(|(_, fact)| *fact)))?;
             for (observation, fact) in &pairs {
                 if let Some(id) = ids.get(fact) {
                     context.sources.entry(*observation).or_default().push(id.clone());
@@ -260,7 +270,11 @@ impl Surroundings {
             }
         }
         if want.entities {
-            context.entities = names(tx, kept.iter().map(|(memory, _)| memory.key), &pairs)?;
+            let keys: Vec<MemoryKey> = kept.iter().map(|(memory, _)| memory.key).collect();
+            let facts = pairs.iter().map(|(_, fact)| *fact);
+            let all = each_once(keys.iter().copied().chain(facts));
+            let known = around::mentions(tx, bank, &all)?;
+            context.entities = named(&keys, &pairs, &known);
         }
         Ok(context)
     }
@@ -271,23 +285,39 @@ pub(crate) fn names(
     tx: &ReadTx<'_>,
     memories: impl Iterator<Item = MemoryKey>,
     sources: &[(MemoryKey, MemoryKey)],
-) -> Result<HashMap<MemoryKey, Vec<String>>, store::Error> {
-    let mut keys: Vec<MemoryKey> = memories.collect();
-    keys.extend(sources.iter().map(|(_, fact)| *fact));
+) -> Result<KeyMap<Vec<String>>, store::Error> {
+    let memories = each_once(memories);
+    let facts = sources.iter().map(|(_, fact)| *fact);
+    let all = each_once(memories.iter().copied().chain(facts));
+    let known = Mentions::from(entities::of_memories(tx, &all)?);
+    Ok(named(&memories, sources, &known))
+}
+
+fn each_once(keys: impl Iterator<Item = MemoryKey>) -> Vec<MemoryKey> {
+    let mut keys: Vec<MemoryKey> = keys.collect();
     keys.sort_unstable();
     keys.dedup();
-    let known = entities::of_memories(tx, &keys)?;
-    let mut names: HashMap<MemoryKey, Vec<String>> = HashMap::new();
-    for (memory, own) in &known {
-        names.insert(*memory, own.iter().map(|(_, name)| name.clone()).collect());
+    keys
+}
+
+/// Names by memory. Several facts of an observation often mention the same entity; it is named once.
+fn named(
+    memories: &[MemoryKey],
+    sources: &[(MemoryKey, MemoryKey)],
+    known: &Mentions,
+) -> KeyMap<Vec<String>> {
+    let mut entities: KeyMap<Vec<(EntityKey, &str)>> = KeyMap::default();
+    for memory in memories {
+        entities.insert(*memory, known.of(*memory).collect());
     }
     for (observation, fact) in sources {
-        for (_, name) in known.get(fact).into_iter().flatten() {
-            let own = names.entry(*observation).or_default();
-            if !own.contains(name) {
-                own.push(name.clone());
+        let own = entities.entry(*observation).or_default();
+        for entity in known.of(*fact) {
+            if !own.contains(&entity) {
+                own.push(entity);
             }
         }
     }
-    Ok(names)
+    let names = |own: Vec<(EntityKey, &str)>| own.iter().map(|(_, name)| (*name).into()).collect();
+    entities.into_iter().map(|(memory, own)| (memory, names(own))).collect()
 }
