@@ -15,11 +15,5 @@ export function FormReport({
   if (!report) return null;
   const untold = report.fields.filter(({ field }) => !placed.includes(field));
   if (report.fields.length > 0 && untold.length === 0) return null;
-  return (
-    <ReportCard report={report} onRetry={onRetry}>
-      {untold.map(({ field, message }) => (
-        <p key={field}>{message}</p>
-      ))}
-    </ReportCard>
-  );
+  return <ReportCard report={{ ...report, fields: untold }} onRetry={onRetry} />;
 }

@@ -24,6 +24,11 @@ export function PublishCard({ bank, detail }: { bank: BankId; detail: ModelDetai
   const fault = set.error ?? clear.error ?? now.error;
   const faultOfPath = fault?.fields.find(({ field }) => field.endsWith("path"))?.message;
   const same = publish?.path === path.trim() && publish.front_matter === header;
+  const unavailable = path.trim() === "" ? words.noPath : same ? words.same : undefined;
+  const state = () => {
+    if (busy || unavailable) return;
+    set.mutate([bank, model, { path: path.trim(), front_matter: header }]);
+  };
   return (
     <section aria-label={words.title} className="grid gap-3 py-5">
       <h2 className="type-strong">{words.title}</h2>
@@ -37,6 +42,12 @@ export function PublishCard({ bank, detail }: { bank: BankId; detail: ModelDetai
         value={path}
         spellCheck={false}
         onChange={(event) => setPath(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          // The card stands among the settings, which are not meant by this Enter.
+          event.preventDefault();
+          state();
+        }}
       />
       <Checkbox
         label={words.header}
@@ -44,11 +55,7 @@ export function PublishCard({ bank, detail }: { bank: BankId; detail: ModelDetai
         onChange={(event) => setHeader(event.target.checked)}
       />
       <div className="flex flex-wrap gap-2">
-        <Button
-          disabled={busy}
-          unavailable={path.trim() === "" ? words.noPath : same ? words.same : undefined}
-          onClick={() => set.mutate([bank, model, { path: path.trim(), front_matter: header }])}
-        >
+        <Button disabled={busy} unavailable={unavailable} onClick={state}>
           {publish ? words.change : words.set}
         </Button>
         {publish && (
