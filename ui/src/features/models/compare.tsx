@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { Button, IconButton } from "~/components/button";
 import { FormDialog } from "~/components/dialog";
 import { SplitDiff, UnifiedDiff } from "~/components/doc-diff";
-import { Fact } from "~/components/fact";
+import { FactGroups } from "~/components/fact-groups";
 import { Checkbox, TextArea } from "~/components/field";
 import { Icon } from "~/components/icon";
 import { JsonChanges } from "~/components/json-changes";
@@ -21,7 +21,6 @@ import { useNarrow } from "~/lib/use-narrow";
 import type {
   BankId,
   DiffEntry,
-  EvidenceItem,
   JsonChange,
   ModelDetail,
   ModelId,
@@ -166,28 +165,17 @@ function Document({
 }
 
 function Evidence({ diff }: { diff: VersionDiff }) {
-  const groups: [string, EvidenceItem[]][] = [
-    [words.evidenceNew, diff.evidence_new],
-    [words.evidenceGone, diff.evidence_gone],
-    [words.evidenceKept, diff.evidence_kept],
-  ];
   const same = diff.evidence_new.length + diff.evidence_gone.length === 0;
   return (
     <>
       {same && <p className="p-4 pb-0 text-muted">{words.evidenceSame}</p>}
-      {groups.map(([title, items]) =>
-        items.length === 0 ? null : (
-          <section key={title} aria-label={title} className="max-w-[44rem]">
-            <h2 className="type-label flex gap-2 px-4 pt-3 text-faint">
-              {title}
-              <span>{items.length}</span>
-            </h2>
-            {items.map((item) => (
-              <Fact key={item.id} item={item} quiet={title === words.evidenceKept} />
-            ))}
-          </section>
-        ),
-      )}
+      <FactGroups
+        groups={[
+          { title: words.evidenceNew, items: diff.evidence_new },
+          { title: words.evidenceGone, items: diff.evidence_gone },
+          { title: words.evidenceKept, items: diff.evidence_kept, quiet: true },
+        ]}
+      />
     </>
   );
 }

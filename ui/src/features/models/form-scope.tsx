@@ -1,5 +1,8 @@
+import { ListFilter } from "lucide-react";
+import { useState } from "react";
 import { Controller, useWatch } from "react-hook-form";
-import { Checkbox, SelectField, TextField } from "~/components/field";
+import { Checkbox, FilterField, SelectField, TextField } from "~/components/field";
+import { Shown } from "~/components/shown";
 import type { BankId, FactType, ModelId } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
 import { isCount } from "./form-refresh";
@@ -72,11 +75,21 @@ export function ScopeFields({
   );
 }
 
+/** From so many models on they are looked for by name. */
+const many = 20;
+
 /** Other models are left out as a whole, or single ones. */
 function Excluded({ form, bank, model }: { form: Form; bank: BankId; model: ModelId | null }) {
   const { control, register } = form;
   const all = useWatch({ control, name: "excludeModels" });
-  const others = (useRead("listModels", [bank]).data ?? []).filter(({ id }) => id !== model);
+  const models = useRead("listModels", [bank]).data;
+  const [words, setWords] = useState("");
+  // Those that are left out already come first, so that they are seen among many.
+  const [out] = useState(() => new Set(form.getValues("excludeIds")));
+  const others = (models ?? []).filter(({ id }) => id !== model);
+  const wanted = others
+    .filter(({ name }) => name.toLowerCase().includes(words.trim().toLowerCase()))
+    .toSorted((a, b) => Number(out.has(b.id)) - Number(out.has(a.id)));
   return (
     <>
       <Checkbox
@@ -91,21 +104,36 @@ function Excluded({ form, bank, model }: { form: Form; bank: BankId; model: Mode
           render={({ field }) => (
             <fieldset>
               <legend className="type-small mb-1 font-medium text-muted">{strings.excluded}</legend>
+              {others.length > many && (
+                <FilterField
+                  label={strings.excludedFilter}
+                  icon={ListFilter}
+                  value={words}
+                  onChange={(event) => setWords(event.target.value)}
+                  onKeyDown={(event) => {
+                    // It is no field of the form, which Enter would send.
+                    if (event.key === "Enter") event.preventDefault();
+                  }}
+                  className="mb-1 max-w-72"
+                />
+              )}
               <div className="scroll-quiet grid max-h-40 gap-x-4 gap-y-0.5 rounded-md border border-line px-3 py-2 [grid-template-columns:repeat(auto-fill,minmax(11rem,1fr))]">
-                {others.map(({ id, name }) => (
-                  <Checkbox
-                    key={id}
-                    label={<span className="truncate">{name}</span>}
-                    checked={field.value.includes(id)}
-                    onChange={(event) =>
-                      field.onChange(
-                        event.target.checked
-                          ? [...field.value, id]
-                          : field.value.filter((other) => other !== id),
-                      )
-                    }
-                  />
-                ))}
+                <Shown items={wanted}>
+                  {({ id, name }) => (
+                    <Checkbox
+                      key={id}
+                      label={<span className="truncate">{name}</span>}
+                      checked={field.value.includes(id)}
+                      onChange={(event) =>
+                        field.onChange(
+                          event.target.checked
+                            ? [...field.value, id]
+                            : field.value.filter((other) => other !== id),
+                        )
+                      }
+                    />
+                  )}
+                </Shown>
               </div>
             </fieldset>
           )}

@@ -102,6 +102,7 @@ export const strings = {
   kindsNone: "Choose at least one kind.",
   noModels: "Leave other models out",
   noModelsHelp: "Otherwise documents of other models may be read as well.",
+  excludedFilter: "Find a model",
   excluded: "Models that are not read",
   reach: (memories: number) => `This scope reads ${plural(memories, "memory", "memories")} now.`,
   reachNone: "Nothing lies in this scope yet.",

@@ -1,6 +1,6 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
-import type { TagGroup } from "~/platform/bindings";
+import type { ModelId, TagGroup } from "~/platform/bindings";
 import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 import { choiceOf, expressionOf } from "./cron";
@@ -245,6 +245,29 @@ describe("the form of a model", { timeout: 60_000 }, () => {
     await waitFor(() =>
       expect(platform.calls.filter(([name]) => name === "updateModel")).toHaveLength(2),
     );
+  });
+
+  test("of many models that can be left out few are drawn, and any is found by name", async () => {
+    const [like] = memory().store.models;
+    if (!like) throw new Error("no model");
+    const { user, platform } = renderApp("/b/workshop/models/status/settings", {
+      listModels: async () =>
+        Array.from({ length: 400 }, (_, number) => ({
+          ...like,
+          id: `m-${number}` as ModelId,
+          name: `Model number ${number}`,
+        })),
+    });
+    const group = await screen.findByRole("group", { name: strings.excluded });
+    expect(within(group).getAllByRole("checkbox").length).toBeLessThan(60);
+    await user.type(within(group).getByRole("textbox"), "number 371{Enter}");
+    await user.click(within(group).getByRole("checkbox", { name: "Model number 371" }));
+    expect(platform.calls.some(([name]) => name === "updateModel")).toBe(false);
+    await user.click(screen.getByRole("button", { name: strings.save }));
+    await waitFor(() => {
+      const call = platform.calls.find(([name]) => name === "updateModel");
+      expect(call?.[3]).toMatchObject({ trigger: { exclude_mental_model_ids: ["m-371"] } });
+    });
   });
 
   test("a new model begins with what the bank says about who decides", async () => {

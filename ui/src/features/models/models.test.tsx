@@ -2,7 +2,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import { keepEdit } from "~/lib/kept-edit";
 import type { ModelId } from "~/platform/bindings";
-import { refusal } from "~/platform/memory";
+import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 
 const row = (name: RegExp) => screen.findByRole("row", { name });
@@ -432,6 +432,28 @@ describe("model", () => {
     await user.click(within(steps).getByText("Writing changes"));
     expect(screen.getByRole("complementary", { name: "Details of the span" })).toBeVisible();
     await noViolations();
+  });
+
+  test("of a thousand facts few are in the page, and more come when they are asked for", async () => {
+    const own = memory();
+    const { user } = renderApp("/b/workshop/models/status/evidence", {
+      getModel: async (...args) => {
+        const detail = await own.commands.getModel(...args);
+        const [like] = detail.based_on;
+        if (!like) throw new Error("no fact");
+        const many = Array.from({ length: 1000 }, (_, at) => ({
+          ...like,
+          id: `f-${at}` as typeof like.id,
+          gone: false,
+        }));
+        return { ...detail, based_on: many };
+      },
+    });
+    const cited = await screen.findByRole("region", { name: "Cited by the document" });
+    expect(within(cited).getByRole("heading")).toHaveTextContent("1000");
+    expect(within(cited).getAllByRole("article")).toHaveLength(30);
+    await user.click(within(cited).getByRole("button", { name: "Show 200 more" }));
+    expect(within(cited).getAllByRole("article")).toHaveLength(230);
   });
 
   test("structured output is shown by its fields, and filled anew when it is stale", async () => {

@@ -2,6 +2,7 @@ import { TriangleAlert } from "lucide-react";
 import { Fragment, useState } from "react";
 import { Badge } from "~/components/badge";
 import { Button } from "~/components/button";
+import { Stack } from "~/components/stack";
 import { cn } from "~/lib/cn";
 import { shown } from "~/lib/markers";
 import { useTakesFocus } from "~/lib/use-takes-focus";
@@ -19,12 +20,16 @@ export function Conflicts({ view, desk }: { view: ProposalView; desk: Desk }) {
   const conflicts = conflictsOf(view);
   const all = decidable(view).length;
   return (
-    <div className="scroll-quiet min-h-0 flex-1">
-      {conflicts.map((op) => (
-        <ConflictCard key={op.op_id} op={op} of={all} proposal={view.row.id} desk={desk} />
-      ))}
-      <p className="px-4 py-2 text-muted">{words.fit(all - conflicts.length)}</p>
-    </div>
+    <Stack
+      items={conflicts}
+      keyOf={({ op_id }) => op_id}
+      current={conflicts.findIndex(({ op_id }) => op_id === desk.op?.op_id)}
+      moved={desk.moved}
+      height={14}
+      after={<p className="px-4 py-2 text-muted">{words.fit(all - conflicts.length)}</p>}
+    >
+      {(op) => <ConflictCard op={op} of={all} proposal={view.row.id} desk={desk} />}
+    </Stack>
   );
 }
 

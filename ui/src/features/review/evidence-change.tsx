@@ -1,4 +1,4 @@
-import { Fact } from "~/components/fact";
+import { FactGroups } from "~/components/fact-groups";
 import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { SkeletonRows } from "~/components/skeleton";
@@ -33,26 +33,15 @@ export function EvidenceChange({ bank, view }: { bank: BankId; view: ProposalVie
   const replaced = new Set(ops.flatMap((op) => op.old_evidence).map(({ id }) => id));
   const goes = (item: EvidenceItem) =>
     replaced.has(item.id) && !used.has(item.id) && !held.has(item.id);
-  const groups: [string, EvidenceItem[]][] = [
-    [words.comes, [...used.values()].filter(({ id }) => !known.has(id))],
-    [words.goes, cited.filter(goes)],
-    [words.stays, cited.filter((item) => !goes(item))],
-  ];
   return (
     <ScrollText label={words.label} className="pb-6">
-      {groups.map(([title, items]) =>
-        items.length === 0 ? null : (
-          <section key={title} aria-label={title} className="max-w-[44rem]">
-            <h2 className="type-label flex gap-2 px-4 pt-3 text-faint">
-              {title}
-              <span>{items.length}</span>
-            </h2>
-            {items.map((item) => (
-              <Fact key={item.id} item={item} quiet={title !== words.comes} />
-            ))}
-          </section>
-        ),
-      )}
+      <FactGroups
+        groups={[
+          { title: words.comes, items: [...used.values()].filter(({ id }) => !known.has(id)) },
+          { title: words.goes, items: cited.filter(goes), quiet: true },
+          { title: words.stays, items: cited.filter((item) => !goes(item)), quiet: true },
+        ]}
+      />
     </ScrollText>
   );
 }

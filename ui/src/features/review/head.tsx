@@ -65,7 +65,7 @@ export function Head({
               </Button>
             }
           >
-            {rows.map((other) => (
+            {near(rows, at).map((other) => (
               <MenuItem key={other.id} onSelect={() => onProposal(other.id)}>
                 <span className="flex gap-3">
                   {other.model_name}
@@ -125,6 +125,10 @@ export function Head({
     </header>
   );
 }
+
+/** As many as a menu can hold, around the one at hand; the rest is reached from these by key. */
+const near = (rows: readonly ProposalRow[], at: number) =>
+  rows.slice(Math.max(0, at - 20), Math.max(0, at - 20) + 41);
 
 /** What is worth knowing about the run, in words. */
 function Warnings({ view }: { view: ProposalView }) {

@@ -2,6 +2,7 @@ import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { Icon } from "~/components/icon";
 import { MemoryText } from "~/components/memory-text";
+import { Shown } from "~/components/shown";
 import type { ProposalView } from "~/platform/bindings";
 import { opTitle } from "./op-words";
 import { strings } from "./strings";
@@ -26,17 +27,19 @@ export function Skipped({ view }: { view: ProposalView }) {
       </Collapsible.Trigger>
       <Collapsible.Content>
         <ul className="grid gap-2 pr-4 pb-3 pl-9">
-          {skipped.map((op) => (
-            <li key={op.op_id} className="type-small text-muted">
-              {opTitle(op)}:{" "}
-              {strings.skipReason[op.reason ?? ""] ?? op.reason?.replaceAll("_", " ")}
-              {op.new_text && (
-                <p className="whitespace-pre-line text-faint">
-                  <MemoryText text={op.new_text} />
-                </p>
-              )}
-            </li>
-          ))}
+          <Shown items={skipped}>
+            {(op) => (
+              <li key={op.op_id} className="type-small text-muted">
+                {opTitle(op)}:{" "}
+                {strings.skipReason[op.reason ?? ""] ?? op.reason?.replaceAll("_", " ")}
+                {op.new_text && (
+                  <p className="whitespace-pre-line text-faint">
+                    <MemoryText text={op.new_text} />
+                  </p>
+                )}
+              </li>
+            )}
+          </Shown>
         </ul>
       </Collapsible.Content>
     </Collapsible.Root>
