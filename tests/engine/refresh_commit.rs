@@ -7,6 +7,7 @@ use engine::models;
 use engine::models::proposals;
 use engine::view::model::{ModelDetail, ModelPatch, NewModel, ReviewMode};
 use engine::view::proposal::ProposalState;
+use engine::view::published::PublishInput;
 use llm::scripted::{Hold, Scripted, Step};
 use serde_json::json;
 use std::sync::Arc;
@@ -183,6 +184,30 @@ async fn what_is_to_be_read_again_is_not_passed_over_by_a_run_that_began_before(
         let runs = models::refresh_runs(&f.engine, &f.bank, &id()).await.expect("runs");
         assert_eq!((runs[0].window.after_seq, runs[0].window.memories), (None, 2), "{changes}");
     }
+}
+
+/// A text that a person writes into the published file while a run is under way keeps its place: the
+/// run is not stored, and reads the same again once the text is decided on.
+#[tokio::test]
+async fn a_persons_file_is_not_pushed_aside_by_a_run_that_began_before() {
+    let script = Scripted::default();
+    let (f, before) = page(&script).await;
+    let manual = ModelPatch { review: Some(ReviewMode::Manual), ..ModelPatch::default() };
+    models::update(&f.engine, &f.bank, &id(), manual).await.expect("an update");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("kiln.md");
+    let target = PublishInput { path: path.display().to_string(), front_matter: false };
+    models::published::set_target(&f.engine, &f.bank, &id(), target).await.expect("a target");
+    let write = async {
+        std::fs::write(&path, PAGE.replace("Wood is short.", "Wood is dear.")).expect("a file");
+        models::published::check_files(&f.engine).await.expect("a check");
+    };
+    during(&f, &script, append(&before, "Cora joined."), write).await;
+    let after = detail(&f).await;
+    assert_eq!(outcome(&after), "refresh_failed_conflict", "{:?}", after.last_run);
+    assert_eq!(after.model.last_memory_seen_at, None);
+    let inbox = proposals::inbox(&f.engine, &f.bank).await.expect("an inbox");
+    assert_eq!((inbox.len(), inbox[0].origin.as_str()), (1, "file"));
 }
 
 #[tokio::test]
