@@ -1,7 +1,6 @@
 //! What a model's document was: the timeline, single versions, and what differs between two.
 
 use super::loaded::from_json;
-use super::proposals::convert::Opened;
 use super::proposals::events;
 use super::show::{evidence_items, json};
 use crate::view::diff::{DiffEntry, DocDiff};
@@ -42,11 +41,10 @@ pub(super) fn timeline(
     let mut named: HashMap<&ProposalId, Reviewed> = HashMap::new();
     for head in all.iter().filter(|head| !head.state.is_waiting()) {
         let counts = counts.get(&head.key).copied().unwrap_or_default();
-        let opened = Opened::get(tx, bank, &head.id)?;
         let reviewed = Reviewed {
             proposal: open(head, &counts),
             decisions: decision_counts(&counts),
-            events: events::of(tx, &opened)?,
+            events: events::of_key(tx, head.key)?,
         };
         named.insert(&head.id, reviewed);
     }

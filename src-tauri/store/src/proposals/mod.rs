@@ -432,6 +432,32 @@ pub struct ProposalEvent {
     pub detail: Value,
 }
 
+/// The documents of a proposal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Documents {
+    /// The structure it was computed from.
+    pub base_structure: Value,
+    /// The text if everything is accepted.
+    pub candidate_content: String,
+    /// The structure if everything is accepted.
+    pub candidate_structure: Value,
+}
+
+/// What a proposal was made of and what it would make, without what its run read and did.
+pub fn documents(tx: &ReadTx<'_>, key: ProposalKey) -> Result<Documents> {
+    tx.one(
+        "SELECT base_structure, candidate_content, candidate_structure FROM proposal WHERE id = ?1",
+        [key],
+        |r| {
+            Ok(Documents {
+                base_structure: row::json(r, 0)?,
+                candidate_content: r.get(1)?,
+                candidate_structure: row::json(r, 2)?,
+            })
+        },
+    )
+}
+
 /// Adds an event.
 pub fn add_event(tx: &WriteTx<'_>, key: ProposalKey, event: &ProposalEvent) -> Result<()> {
     tx.run(

@@ -152,6 +152,18 @@ pub(crate) fn ops(tx: &ReadTx<'_>, key: ProposalKey) -> store::Result<Vec<Propos
     load_with_beside(tx, key).map(|(ops, _)| ops)
 }
 
+/// The operations of a proposal between its documents, without what its run read and did.
+pub(super) fn read_changes(
+    tx: &ReadTx<'_>,
+    key: ProposalKey,
+) -> store::Result<(Vec<ProposalOp>, Document, Document)> {
+    let (ops, _) = load_with_beside(tx, key)?;
+    let stored = rows::documents(tx, key)?;
+    let base = from_json(&stored.base_structure).unwrap_or_default();
+    let candidate = read_stored(&Json(stored.candidate_structure), &stored.candidate_content);
+    Ok((ops, base, candidate))
+}
+
 /// The operations of a proposal, with what is kept beside them.
 fn load_with_beside(
     tx: &ReadTx<'_>,

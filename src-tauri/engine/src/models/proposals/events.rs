@@ -1,7 +1,7 @@
 //! What is noted about a review as it goes on: one event for each saved step. The name that a caller
 //! gave its request stands in the event, so that the same request sent again finds it.
 
-use super::convert::Opened;
+use super::convert::{Opened, read_changes};
 use super::order;
 use crate::models::loaded::{from_json, to_json};
 use crate::report::fault;
@@ -91,15 +91,27 @@ pub(super) fn answered(
     Ok(Some(from_json(&event.detail).unwrap_or_default()))
 }
 
-/// The events of a proposal as screens tell them, oldest first.
-pub(crate) fn told(
+/// The events of a proposal as screens tell them, oldest first. The numbers of its operations are only
+/// asked for when an event names one.
+fn told(
     tx: &ReadTx<'_>,
     key: ProposalKey,
-    numbers: &HashMap<String, u32>,
+    numbers: impl FnOnce() -> store::Result<HashMap<String, u32>>,
 ) -> store::Result<Vec<ReviewEvent>> {
+    let events: Vec<(ProposalEvent, Detail)> = rows::events(tx, key)?
+        .into_iter()
+        .map(|event| {
+            let detail = from_json(&event.detail).unwrap_or_default();
+            (event, detail)
+        })
+        .collect();
+    let names = |detail: &Detail| {
+        !detail.op_ids.is_empty() || detail.conflicts.as_ref().is_some_and(|list| !list.is_empty())
+    };
+    let named = events.iter().any(|(_, detail)| names(detail));
+    let numbers = if named { numbers()? } else { HashMap::new() };
     let number = |id: &String| numbers.get(id).copied();
-    let events = rows::events(tx, key)?.into_iter().map(|event| {
-        let detail: Detail = from_json(&event.detail).unwrap_or_default();
+    let events = events.into_iter().map(|(event, detail)| {
         let conflicts = detail.conflicts.as_ref();
         let mut operations: Vec<u32> = match conflicts {
             Some(list) => list.iter().filter_map(|(id, _)| number(id)).collect(),
@@ -121,6 +133,14 @@ pub(crate) fn told(
 
 /// The events of a proposal that was opened.
 pub(crate) fn of(tx: &ReadTx<'_>, opened: &Opened) -> store::Result<Vec<ReviewEvent>> {
-    let numbers = order::numbers(&opened.ops, &opened.base, &opened.candidate);
-    told(tx, opened.row.head.key, &numbers)
+    let numbers = || Ok(order::numbers(&opened.ops, &opened.base, &opened.candidate));
+    told(tx, opened.row.head.key, numbers)
+}
+
+/// The events of a proposal that need not be opened for anything else.
+pub(crate) fn of_key(tx: &ReadTx<'_>, key: ProposalKey) -> store::Result<Vec<ReviewEvent>> {
+    told(tx, key, || {
+        let (ops, base, candidate) = read_changes(tx, key)?;
+        Ok(order::numbers(&ops, &base, &candidate))
+    })
 }
