@@ -131,7 +131,6 @@ export const strings = {
       directives: "Directives",
     } as Record<string, string>,
     none: "Nothing of this kind was used.",
-    nothingYet: "What an answer rests on stands here.",
     cited: (times: number) =>
       times === 0
         ? "not tied to a sentence"
@@ -143,7 +142,6 @@ export const strings = {
     foundBy: (tools: string[]) => `Found by ${series(tools.map(toolName)).toLowerCase()}`,
     unused: (count: number) => `Show ${count} retrieved and not used`,
     notUsed: "Retrieved, not used",
-    open: "Open",
   },
 
   remedies: {

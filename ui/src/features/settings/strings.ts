@@ -17,7 +17,6 @@ export interface SettingWords {
 
 /** Words of the settings. */
 export const strings = {
-  title: "Settings",
   pagesLabel: "Pages of the settings",
   pages: {
     models: "Language models",
@@ -67,7 +66,6 @@ export const strings = {
     } as Record<string, string>,
     verdicts: { pass: "Works", warn: "Works in part", fail: "Does not work", skipped: "Not tried" },
     detail: "Details",
-    learnt: "Learnt in use",
     learntOf: (n: number) => `Learnt in use: ${plural(n, "thing")}`,
     found: "Found on this computer",
     searching: "Looking for servers on this computer",
@@ -123,7 +121,6 @@ export const strings = {
     blankName: "Give it a name.",
     blankAddress: "Write the address of the server.",
     cancel: "Cancel",
-    save: "Save",
     saveCheck: "Save and check",
     saved: "Saved.",
   },
@@ -139,7 +136,6 @@ export const strings = {
     reset: "Reset",
     resetOf: (name: string) => `Reset ${name}`,
     usual: (value: string) => `Usually ${value}`,
-    saved: "Saved",
     none: "none",
     asUsual: "As usual",
     on: "on",
