@@ -280,6 +280,8 @@ describe("automatic work in the settings", () => {
     await user.type(ceiling, "many{Enter}");
     expect(await screen.findByText("The limit must be a whole number from 1.")).toBeVisible();
     expect(ceiling).toHaveValue("many");
+    // What was kept is marked; what was refused is not.
+    expect(screen.getAllByText("Saved")).toHaveLength(2);
     await noViolations();
   });
 });

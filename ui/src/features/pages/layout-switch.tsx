@@ -3,7 +3,7 @@ import { Segmented } from "~/components/segmented";
 import { useCommands } from "~/keys/use-commands";
 import { strings } from "./strings";
 
-export const layouts = ["list", "folders"] as const;
+const layouts = ["list", "folders"] as const;
 export type Layout = (typeof layouts)[number];
 
 /** Turns from the list of models to folders and back; both screens show it in the same place. */

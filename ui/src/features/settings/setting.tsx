@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { Button } from "~/components/button";
+import { StateWord } from "~/components/state";
 import type { JsonValue, Report, SettingInfo } from "~/platform/bindings";
 import { toReport } from "~/platform/errors";
 import { type SettingWords, strings } from "./strings";
@@ -31,9 +32,14 @@ export function Setting({
 }) {
   const id = useId();
   const [report, setReport] = useState<Report | null>(null);
+  const [saved, setSaved] = useState(false);
   const set = (next: JsonValue) => {
     setReport(null);
-    onSet(next).catch((refused: unknown) => setReport(toReport(refused)));
+    setSaved(false);
+    onSet(next).then(
+      () => setSaved(true),
+      (refused: unknown) => setReport(toReport(refused)),
+    );
   };
   const control = {
     id,
@@ -64,6 +70,13 @@ export function Setting({
               {texts.reset}
             </Button>
           )}
+          <span role="status">
+            {saved && (
+              <StateWord mark="tick" tone="ok">
+                {texts.saved}
+              </StateWord>
+            )}
+          </span>
         </p>
         {report && (
           <p role="alert" className="type-small mt-1 text-bad">

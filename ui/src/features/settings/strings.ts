@@ -136,6 +136,7 @@ export const strings = {
     reset: "Reset",
     resetOf: (name: string) => `Reset ${name}`,
     usual: (value: string) => `Usually ${value}`,
+    saved: "Saved",
     none: "none",
     asUsual: "As usual",
     on: "on",
