@@ -26,7 +26,8 @@ export function List<T>({
   items: readonly T[];
   idOf: (item: T) => string;
   active: string | null;
-  onActive: (item: T) => void;
+  /** `pressed` tells a pointer from the keys. */
+  onActive: (item: T, pressed: boolean) => void;
   onOpen?: (item: T) => void;
   /** Space selects, where selecting means something of its own. */
   onSpace?: (item: T) => void;
@@ -66,7 +67,7 @@ export function List<T>({
 
   const moveTo = (index: number) => {
     const item = items[Math.max(0, Math.min(items.length - 1, index))];
-    if (item !== undefined) onActive(item);
+    if (item !== undefined) onActive(item, false);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -117,7 +118,7 @@ export function List<T>({
               aria-setsize={items.length}
               data-index={row.index}
               ref={virtual.measureElement}
-              onClick={() => onActive(item)}
+              onClick={() => onActive(item, true)}
               onDoubleClick={() => onOpen?.(item)}
               className={cn(
                 "absolute inset-x-0 top-0",

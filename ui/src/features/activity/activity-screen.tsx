@@ -7,7 +7,7 @@ import { Pane, PaneEdge, PaneHead, Panes } from "~/components/panes";
 import { ReportCard } from "~/components/report";
 import { Segmented } from "~/components/segmented";
 import { SkeletonRows } from "~/components/skeleton";
-import { useNarrow } from "~/lib/use-narrow";
+import { useCover } from "~/lib/use-cover";
 import type {
   BankId,
   ModelId,
@@ -62,7 +62,8 @@ export function ActivityScreen({
   onOperation: (id: OperationId | null) => void;
   onView: (view: ActivityView) => void;
 }) {
-  const narrow = useNarrow();
+  const cover = useCover(operation !== null);
+  const { narrow, covers } = cover;
   const query = useMemo<OperationQuery>(
     () => ({
       statuses: statuses[view.filter],
@@ -80,7 +81,6 @@ export function ActivityScreen({
   );
   const again = () => (pages.isFetchNextPageError ? pages.fetchNextPage() : pages.refetch());
   const live = useProgress();
-  const covers = narrow && operation !== null;
   const chosen = operation && (
     <OperationPane
       key={operation}
@@ -90,7 +90,7 @@ export function ActivityScreen({
       progress={live.get(operation) ?? null}
       pending={pages.isPending}
       onShowAll={isNarrowed(view) ? () => onView(everything) : null}
-      onClose={narrow ? () => onOperation(null) : null}
+      onClose={narrow ? cover.close : null}
       onGone={() => onOperation(null)}
     />
   );
@@ -138,7 +138,11 @@ export function ActivityScreen({
           items={rows}
           idOf={({ id }) => id}
           active={operation}
-          onActive={({ id }) => onOperation(id)}
+          onActive={({ id }, pressed) => {
+            onOperation(id);
+            if (pressed) cover.look();
+          }}
+          onOpen={cover.look}
           rowHeight={3.5}
           // A page that was refused is asked for again by a person, not by the end of the list.
           onEnd={

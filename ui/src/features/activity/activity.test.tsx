@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { waiting } from "~/platform/fixtures/work";
 import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
+import { viewport } from "../../../test/setup";
 
 const list = () => screen.findByRole("listbox", { name: "Work of this bank" });
 const row = async (name: RegExp) => within(await list()).findByRole("option", { name });
@@ -92,6 +93,21 @@ describe("activity", () => {
     await user.click(screen.getByRole("button", { name: "Try again" }));
     await row(/Held/);
     expect(asked).toBe(2);
+  });
+
+  test("where there is no room, the arrows go on in the list and Enter looks", async () => {
+    viewport.width = 900;
+    const { user } = renderApp("/b/workshop/activity");
+    await row(/Move plan/);
+    (await list()).focus();
+    await user.keyboard("{ArrowDown}{ArrowDown}");
+    expect(await row(/Refresh: Money/)).toHaveAttribute("aria-selected", "true");
+    await user.keyboard("{Enter}");
+    await screen.findByRole("heading", { name: "Refresh: Money" });
+    expect(screen.queryByRole("listbox", { name: "Work of this bank" })).toBeNull();
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: "Back to the list" }));
+    expect(await row(/Refresh: Money/)).toHaveAttribute("aria-selected", "true");
   });
 
   test("what waits says what for", async () => {

@@ -115,7 +115,7 @@ export function OperationPane({
         )}
         {onClose && <IconButton icon={X} small name={words.close} onClick={onClose} />}
       </PaneHead>
-      <ScrollText label={strings.detail} className="px-4 py-4">
+      <ScrollText label={operationName(row)} className="px-4 py-4">
         <h2 className="type-title break-words">{operationName(row)}</h2>
         {open && (
           <p role="status" className="mt-1 text-muted">

@@ -28,6 +28,7 @@ export function MemoriesList({
   onView,
   active,
   onActive,
+  onOpen,
   onAdd,
   fault,
 }: {
@@ -36,7 +37,9 @@ export function MemoriesList({
   view: MemoriesView;
   onView: (view: MemoriesView) => void;
   active: MemoryId | null;
-  onActive: (id: MemoryId) => void;
+  onActive: (id: MemoryId, pressed: boolean) => void;
+  /** Enter on the chosen one. */
+  onOpen: () => void;
   onAdd: () => void;
   /** Why what was asked of the whole list was refused. */
   fault: Report | null;
@@ -135,7 +138,8 @@ export function MemoriesList({
           items={found.rows}
           idOf={({ id }) => id}
           active={active}
-          onActive={({ id }) => onActive(id)}
+          onActive={({ id }, pressed) => onActive(id, pressed)}
+          onOpen={onOpen}
           rowHeight={3.75}
           onEnd={found.more}
           after={

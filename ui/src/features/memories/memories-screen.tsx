@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { Pane, PaneEdge, Panes } from "~/components/panes";
 import { say } from "~/components/toast";
 import { useCommands } from "~/keys/use-commands";
-import { useNarrow } from "~/lib/use-narrow";
+import { useCover } from "~/lib/use-cover";
 import type { BankId, FactType, MemoryId } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
 import { FactDialog } from "./fact-dialog";
@@ -38,7 +38,8 @@ export function MemoriesScreen({
   onMemory: (id: MemoryId | null) => void;
   onView: (view: MemoriesView) => void;
 }) {
-  const narrow = useNarrow();
+  const cover = useCover(memory !== null);
+  const { narrow, covers } = cover;
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<Dialog>(view.add ? "add" : null);
   const found = useFound(bank, view.text, view.segment, view.mode);
@@ -84,8 +85,6 @@ export function MemoriesScreen({
     }),
   });
 
-  // Where there is no room beside the list, an opened memory takes its place.
-  const covers = narrow && memory !== null;
   const pane = memory && (
     <MemoryPane
       key={memory}
@@ -94,7 +93,7 @@ export function MemoriesScreen({
       hit={found.hitOf(memory)}
       acts={acts}
       onOpen={onMemory}
-      onClose={narrow ? () => onMemory(null) : null}
+      onClose={narrow ? cover.close : null}
     />
   );
   return (
@@ -112,7 +111,11 @@ export function MemoriesScreen({
               view={view}
               onView={onView}
               active={memory}
-              onActive={onMemory}
+              onActive={(id, pressed) => {
+                onMemory(id);
+                if (pressed) cover.look();
+              }}
+              onOpen={cover.look}
               onAdd={() => setDialog("add")}
               fault={fold.error}
             />

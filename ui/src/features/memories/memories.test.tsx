@@ -231,8 +231,16 @@ describe("one memory", () => {
   test("covers the list where there is no room, and gives it back", async () => {
     viewport.width = 900;
     const { user } = renderApp("/b/workshop/memories/m-wiring");
+    await screen.findByText("Cited by 2 models");
+    await noViolations();
     await user.click(await screen.findByRole("button", { name: "Back to the list" }));
+    // The arrows go on in the list, and Enter looks at what is chosen.
+    (await list()).focus();
+    await user.keyboard("{ArrowDown}");
     await list();
+    await user.keyboard("{Enter}");
+    await screen.findByRole("button", { name: "Back to the list" });
+    expect(screen.queryByRole("listbox", { name: "List of memories" })).toBeNull();
   });
 });
 

@@ -86,7 +86,7 @@ export function MemoryPane({
         <MoreMenu detail={detail.data} acts={acts} />
         {onClose && <IconButton icon={X} small name={words.close} onClick={onClose} />}
       </PaneHead>
-      <ScrollText label={words.label} className="px-4 py-4">
+      <ScrollText label={words.says} className="px-4 py-4">
         {acts.fault && <ReportCard className="mb-3" report={acts.fault} />}
         <p
           className={cn(

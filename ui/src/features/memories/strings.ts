@@ -77,6 +77,7 @@ export const strings = {
 
   detail: {
     label: "Memory",
+    says: "What it says and rests on",
     none: "Choose a memory to see where it comes from and what rests on it.",
     edit: "Edit",
     invalidate: "Invalidate",

@@ -16,12 +16,15 @@ export function Hits({
   query,
   active,
   onNode,
+  onLook,
   onClear,
 }: {
   bank: BankId;
   query: string;
   active: NodeId | null;
-  onNode: (id: NodeId) => void;
+  onNode: (id: NodeId, pressed: boolean) => void;
+  /** Enter on the chosen one. */
+  onLook: () => void;
   onClear: () => void;
 }) {
   const hits = useRead("searchPages", [bank, query, MOST], { keepPrevious: true });
@@ -45,7 +48,8 @@ export function Hits({
       items={hits.data}
       idOf={({ id }) => id}
       active={active}
-      onActive={({ id }) => onNode(id)}
+      onActive={({ id }, pressed) => onNode(id, pressed)}
+      onOpen={onLook}
       rowHeight={3.25}
     >
       {({ name, snippet }) => (

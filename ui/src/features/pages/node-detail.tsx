@@ -54,10 +54,8 @@ export function NodeDetail({
         <ActsMenu bank={bank} node={node} acts={acts} />
         {onClose && <IconButton icon={X} small name={strings.tree} onClick={onClose} />}
       </PaneHead>
-      <ScrollText label={strings.detail} className="px-4 py-4">
-        <p className="type-small text-faint">
-          {strings.page.where} {path.length > 0 ? path.join(" › ") : strings.root}
-        </p>
+      <ScrollText label={node.name} className="px-4 py-4">
+        <p className="type-small text-faint">{strings.page.where(path)}</p>
         {node.page ? (
           <Page bank={bank} node={node} page={node.page} model={model} />
         ) : (

@@ -9,7 +9,7 @@ import { Pane, PaneEdge, PaneHead, Panes } from "~/components/panes";
 import { ReportCard } from "~/components/report";
 import { SkeletonRows } from "~/components/skeleton";
 import { useCommands } from "~/keys/use-commands";
-import { useNarrow } from "~/lib/use-narrow";
+import { useCover } from "~/lib/use-cover";
 import type { BankId, NodeId, TreeNode } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
 import { Hits } from "./hits";
@@ -41,7 +41,8 @@ export function PagesScreen({
   onNode: (id: NodeId | null) => void;
   onWords: (words: string) => void;
 }) {
-  const narrow = useNarrow();
+  const cover = useCover(chosen !== null);
+  const { narrow } = cover;
   const navigate = useNavigate();
   const field = useRef<HTMLInputElement>(null);
   const tree = useRead("pageTree", [bank]);
@@ -115,10 +116,11 @@ export function PagesScreen({
       model={node.page ? models.get(node.page.mental_model_id) : undefined}
       acts={nodeActs}
       onNode={show}
-      onClose={narrow ? () => onNode(null) : null}
+      onClose={narrow ? cover.close : null}
     />
   );
-  const covers = narrow && node !== undefined;
+  // A node that is gone covers nothing.
+  const covers = cover.covers && node !== undefined;
   const body = () => {
     if (tree.error)
       return (
@@ -131,7 +133,17 @@ export function PagesScreen({
       return <NoPages onPage={() => setDialog("page")} onFolder={() => setDialog("folder")} />;
     if (query !== "")
       return (
-        <Hits bank={bank} query={query} active={chosen} onNode={show} onClear={() => onWords("")} />
+        <Hits
+          bank={bank}
+          query={query}
+          active={chosen}
+          onNode={(id, pressed) => {
+            show(id);
+            if (pressed) cover.look();
+          }}
+          onLook={cover.look}
+          onClear={() => onWords("")}
+        />
       );
     return (
       <PagesTree
@@ -142,6 +154,7 @@ export function PagesScreen({
         onActive={onNode}
         onFold={fold}
         onOpen={openPage}
+        onLook={cover.look}
       />
     );
   };

@@ -23,6 +23,7 @@ export function PagesTree({
   onActive,
   onFold,
   onOpen,
+  onLook,
 }: {
   rows: readonly Row[];
   folded: ReadonlySet<NodeId>;
@@ -32,6 +33,8 @@ export function PagesTree({
   onFold: (id: NodeId, shut: boolean) => void;
   /** Enter or a double press on a page. */
   onOpen: (node: TreeNode) => void;
+  /** Space or a press: what it is, where that does not stand beside the tree. */
+  onLook: () => void;
 }) {
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
@@ -75,6 +78,7 @@ export function PagesTree({
     if (target !== undefined) goTo(target);
     else if (!here) return;
     else if (event.key === "Enter") act(here);
+    else if (event.key === " ") onLook();
     else if (event.key === "ArrowRight") {
       if (folded.has(here.node.id)) onFold(here.node.id, false);
       else if (here.holds > 0) goTo(at + 1);
@@ -113,7 +117,10 @@ export function PagesTree({
               aria-setsize={row.of}
               aria-selected={node.id === active}
               aria-expanded={row.holds > 0 ? !folded.has(node.id) : undefined}
-              onClick={() => onActive(node.id)}
+              onClick={() => {
+                onActive(node.id);
+                onLook();
+              }}
               onDoubleClick={() => act(row)}
               className={cn(
                 "absolute inset-x-0 top-0 flex items-center gap-2 border-line border-b pr-4",

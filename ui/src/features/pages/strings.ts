@@ -41,7 +41,7 @@ export const strings = {
   },
   folder: {
     empty: "Nothing lies in this folder yet.",
-    inside: (n: number) => `In it: ${count(n)}`,
+    inside: (n: number) => `Holds ${count(n)}`,
     changed: "Changed",
   },
   page: {
@@ -56,7 +56,7 @@ export const strings = {
     decidesWords: { manual: "You decide on them", auto: "They are published at once" },
     refreshed: "Refreshed",
     never: "Not yet",
-    where: "In",
+    where: (path: string[]) => (path.length > 0 ? `In ${path.join(" › ")}` : "At the top level"),
     text: "Document",
     none: "Nothing has been written yet. Open it to refresh it.",
     copy: "Copy as Markdown",
