@@ -11,6 +11,7 @@ const QUESTION = "What is known about the Falter tablet?";
 /** Screens that a link leads to, each with a text that shows when its content has come. */
 const places: [name: string, path: string, text: string][] = [
   ["models", "models", "Field devices"],
+  ["folders", "models?layout=folders", "No pages yet"],
   ["model", "models/project-status", "Show who wrote what"],
   ["model-evidence", "models/project-status/evidence", "Cited by the document"],
   ["model-structured", "models/project-status/structured", "No structured output"],

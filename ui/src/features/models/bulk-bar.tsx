@@ -3,6 +3,7 @@ import { Button } from "~/components/button";
 import { Back, Confirm, FormDialog } from "~/components/dialog";
 import { RadioField, TextField } from "~/components/field";
 import { ReportCard } from "~/components/report";
+import { Shown } from "~/components/shown";
 import { say } from "~/components/toast";
 import type { BankId, ModelPatch, ModelRow, Report } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
@@ -14,7 +15,7 @@ import { strings } from "./strings";
 
 const words = strings.bulk;
 
-type Asking = "schedule" | "tags" | "remove" | null;
+type Asking = "schedule" | "tags" | "clear" | "remove" | null;
 
 /** What can be done with several models at once. */
 export function BulkBar({
@@ -61,12 +62,16 @@ export function BulkBar({
         <Button size="small" onClick={() => setAsking("tags")}>
           {words.tags}
         </Button>
+        <Button size="small" onClick={() => setAsking("clear")}>
+          {words.clear}
+        </Button>
         <Button size="small" kind="danger" onClick={() => setAsking("remove")}>
           {words.remove}
         </Button>
       </span>
       {asking === "schedule" && <ScheduleDialog {...dialog} />}
       {asking === "tags" && <TagsDialog {...dialog} />}
+      {asking === "clear" && <ClearDialog {...dialog} />}
       {asking === "remove" && <RemoveDialog {...dialog} onNone={onNone} />}
     </div>
   );
@@ -168,12 +173,73 @@ function TagsDialog(props: Dialog) {
 
 function RemoveDialog({ bank, models, onGone, onNone }: Dialog & { onNone: () => void }) {
   const remove = useWrite("deleteModel");
-  const act = async () => {
+  return (
+    <EachQuestion
+      title={words.removeTitle(models.length)}
+      about={words.removeAbout}
+      act={words.removeAct}
+      models={models}
+      call={({ id }) => remove.mutateAsync([bank, id])}
+      report={remove.error}
+      busy={remove.isPending}
+      onDone={() => {
+        say(words.removed(models.length));
+        onNone();
+        onGone();
+      }}
+      onGone={onGone}
+    />
+  );
+}
+
+/** Empties the documents that have been written; what was never written has nothing to lose. */
+function ClearDialog({ bank, models, onGone }: Dialog) {
+  const clear = useWrite("clearModel");
+  const written = models.filter(({ placeholder }) => !placeholder);
+  return (
+    <EachQuestion
+      title={words.clearTitle(written.length)}
+      about={words.clearAbout}
+      act={words.clearAct}
+      models={written}
+      call={({ id, version }) => clear.mutateAsync([bank, id, version])}
+      report={clear.error}
+      busy={clear.isPending}
+      onDone={() => {
+        say(words.cleared(written.length));
+        onGone();
+      }}
+      onGone={onGone}
+    />
+  );
+}
+
+/** Does one thing to each of the models in turn, once it is confirmed; the first refusal stops it. */
+function EachQuestion({
+  title,
+  about,
+  act,
+  models,
+  call,
+  report,
+  busy,
+  onDone,
+  onGone,
+}: {
+  title: string;
+  about: string;
+  act: string;
+  models: readonly ModelRow[];
+  call: (model: ModelRow) => Promise<unknown>;
+  report: Report | null;
+  busy: boolean;
+  onDone: () => void;
+  onGone: () => void;
+}) {
+  const run = async () => {
     try {
-      for (const { id } of models) await remove.mutateAsync([bank, id]);
-      say(words.removed(models.length));
-      onNone();
-      onGone();
+      for (const model of models) await call(model);
+      onDone();
     } catch {
       // Kept by the mutation and shown in the question.
     }
@@ -182,24 +248,27 @@ function RemoveDialog({ bank, models, onGone, onNone }: Dialog & { onNone: () =>
     <Confirm
       open
       onOpenChange={(open) => !open && onGone()}
-      title={words.removeTitle(models.length)}
-      about={words.removeAbout}
+      title={title}
+      about={about}
       foot={
         <>
           <Back asChild>
             <Button>{words.back}</Button>
           </Back>
-          <Button kind="danger" disabled={remove.isPending} onClick={() => void act()}>
-            {words.removeAct}
+          <Button
+            kind="danger"
+            disabled={busy}
+            unavailable={models.length === 0 ? words.nothingWritten : undefined}
+            onClick={() => void run()}
+          >
+            {act}
           </Button>
         </>
       }
     >
-      {remove.error && <ReportCard report={remove.error} />}
+      {report && <ReportCard report={report} />}
       <ul className="max-h-48 overflow-auto">
-        {models.map(({ id, name }) => (
-          <li key={id}>{name}</li>
-        ))}
+        <Shown items={models}>{({ id, name }) => <li key={id}>{name}</li>}</Shown>
       </ul>
     </Confirm>
   );

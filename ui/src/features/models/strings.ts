@@ -33,6 +33,13 @@ export const strings = {
     tagsTitle: (count: number) => `Add tags to ${plural(count, "model")}`,
     tagsField: "Tags to add, separated by commas",
     tagsHelp: "Tags are the scope too: a model then reads other memories.",
+    clear: "Clear…",
+    clearTitle: (count: number) => `Clear ${plural(count, "document")}?`,
+    clearAbout:
+      "Each begins anew at its next refresh. What is there now stays in the history and can be brought back.",
+    clearAct: "Clear them",
+    cleared: (count: number) => `${plural(count, "document")} cleared`,
+    nothingWritten: "None of them has been written yet",
     removeTitle: (count: number) => `Delete ${plural(count, "model")}?`,
     removeAbout:
       "Their documents, versions and proposals go for good. The memories stay; published files stay where they are.",

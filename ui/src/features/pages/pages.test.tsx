@@ -139,6 +139,9 @@ describe("models as folders and pages", { timeout: 60_000 }, () => {
   test("is moved to a folder that is chosen, never into itself", async () => {
     const { user, platform } = renderApp(at("kf-house"));
     await item(/The house/);
+    await user.keyboard("m");
+    expect(await screen.findByRole("dialog", { name: "Move The house" })).toBeVisible();
+    await user.keyboard("{Escape}");
     await user.click(screen.getByRole("button", { name: "More about The house" }));
     await user.click(await screen.findByRole("menuitem", { name: /^Move to/ }));
     const list = await screen.findByRole("listbox", { name: "Folders" });

@@ -80,3 +80,18 @@ describe("dry runs of several models", { timeout: 60_000 }, () => {
     expect(screen.getByRole("button", { name: "Dry run" })).toHaveAttribute("aria-disabled");
   });
 });
+
+test("several documents are cleared once it is confirmed, those never written left out", async () => {
+  const { user, platform } = renderApp("/b/workshop/models");
+  await screen.findByRole("row", { name: /Workshop status/ });
+  screen.getByRole("grid").focus();
+  await user.keyboard("{Control>}a{/Control}");
+  await user.click(await screen.findByRole("button", { name: "Clear…" }));
+  expect(await screen.findByRole("alertdialog", { name: "Clear 8 documents?" })).toBeVisible();
+  await noViolations();
+  await user.click(screen.getByRole("button", { name: "Clear them" }));
+  await waitFor(() =>
+    expect(platform.calls.filter(([name]) => name === "clearModel")).toHaveLength(8),
+  );
+  expect(platform.calls).toContainEqual(["clearModel", "workshop", "status", 12]);
+});
