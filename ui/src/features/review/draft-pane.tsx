@@ -1,4 +1,4 @@
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense } from "react";
 import { Button } from "~/components/button";
 import { Markdown } from "~/components/markdown";
 import { Pane, PaneEdge, Panes } from "~/components/panes";
@@ -84,8 +84,7 @@ function Editing({
   onLeave: () => void;
 }) {
   // What was written and not kept outlives the window; what was kept is the proposal's.
-  const [first] = useState(begin);
-  const draft = useDraft(`proposal ${view.row.id}`, first);
+  const draft = useDraft(`proposal ${view.row.id}`, begin);
   const narrow = useNarrow();
   const publish = () => onApprove(draft.text, draft.drop);
   const keep = () =>

@@ -323,6 +323,25 @@ describe("review", () => {
     );
   });
 
+  test("the reason of a rejection outlives its dialog until it is said", async () => {
+    const { user } = renderApp("/b/workshop/review/p-welcome", {
+      rejectProposal: async () => {
+        throw refusal({ message: "The data is busy." });
+      },
+    });
+    await card(/^1 of 2/);
+    const open = async () => {
+      await user.click(screen.getByRole("button", { name: /^Reject…/ }));
+      return within(await screen.findByRole("dialog", { name: /^Reject proposal/ }));
+    };
+    const dialog = await open();
+    await user.type(dialog.getByRole("textbox", { name: "Why" }), "Too early");
+    await user.click(dialog.getByRole("button", { name: "Reject the proposal" }));
+    expect(await dialog.findByRole("alert")).toHaveTextContent("The data is busy.");
+    await user.keyboard("{Escape}");
+    expect((await open()).getByRole("textbox", { name: "Why" })).toHaveValue("Too early");
+  });
+
   test("a refused decision is made by trying again", async () => {
     let refuse = true;
     const own = memory();
