@@ -142,7 +142,7 @@ async fn a_document_that_is_cleared_meanwhile_stays_cleared() {
         let clear = async {
             models::clear(&f.engine, &f.bank, &id(), 1).await.expect("cleared");
         };
-        during(&f, &script, step, clear).await;
+        during(&f, &script, step, Box::pin(clear)).await;
         let after = detail(&f).await;
         assert_eq!(outcome(&after), "refresh_failed_conflict", "{changes}: {:?}", after.last_run);
         let report = after.last_run.as_ref().and_then(|run| run.report.clone()).expect("a report");
@@ -173,7 +173,7 @@ async fn what_is_to_be_read_again_is_not_passed_over_by_a_run_that_began_before(
         let back = async {
             models::revert(&f.engine, &f.bank, &id(), 1, true).await.expect("reverted");
         };
-        during(&f, &script, step, back).await;
+        during(&f, &script, step, Box::pin(back)).await;
         let after = detail(&f).await;
         assert!(outcome(&after).starts_with("content_"), "{changes}: {:?}", after.last_run);
         assert_eq!(after.content.contains("Dan joined."), changes);
@@ -202,7 +202,7 @@ async fn a_persons_file_is_not_pushed_aside_by_a_run_that_began_before() {
         std::fs::write(&path, PAGE.replace("Wood is short.", "Wood is dear.")).expect("a file");
         models::published::check_files(&f.engine).await.expect("a check");
     };
-    during(&f, &script, append(&before, "Cora joined."), write).await;
+    during(&f, &script, append(&before, "Cora joined."), Box::pin(write)).await;
     let after = detail(&f).await;
     assert_eq!(outcome(&after), "refresh_failed_conflict", "{:?}", after.last_run);
     assert_eq!(after.model.last_memory_seen_at, None);
