@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
 import { operationName, ProgressBar, progressWords, waitWords } from "~/components/operation";
+import { ReportCard } from "~/components/report";
 import { StateMark } from "~/components/state";
 import type { BankId, OperationId, OperationRow, Progress } from "~/platform/bindings";
 import { useRead, useWrite } from "~/platform/cache";
@@ -60,7 +61,7 @@ export function Activity({ bank }: { bank: BankId }) {
 function OperationLine({ row, progress }: { row: OperationRow; progress: Progress | null }) {
   const cancel = useWrite("cancelOperation");
   return (
-    <div className="flex items-center gap-2 px-3 py-2">
+    <div className="flex flex-wrap items-center gap-2 px-3 py-2">
       <div className="min-w-0 flex-1">
         <p className="truncate">{operationName(row)}</p>
         <p className="type-small truncate text-muted">
@@ -71,6 +72,7 @@ function OperationLine({ row, progress }: { row: OperationRow; progress: Progres
       <Button size="small" kind="plain" onClick={() => cancel.mutate([row.bank, row.id])}>
         {strings.cancel}
       </Button>
+      {cancel.error && <ReportCard className="w-full" report={cancel.error} />}
     </div>
   );
 }

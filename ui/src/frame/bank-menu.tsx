@@ -3,6 +3,7 @@ import { ChevronDown, Plus } from "lucide-react";
 import { useState } from "react";
 import { Icon } from "~/components/icon";
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from "~/components/menu";
+import { ReportCard } from "~/components/report";
 import { useCommands } from "~/keys/use-commands";
 import { plural } from "~/lib/format";
 import type { BankId } from "~/platform/bindings";
@@ -12,7 +13,8 @@ import { strings } from "./strings";
 
 /** The bank that is open, and the way to another. */
 export function BankMenu({ bank }: { bank: BankId }) {
-  const banks = useRead("listBanks", []).data ?? [];
+  const listed = useRead("listBanks", []);
+  const banks = listed.data ?? [];
   const remember = useWrite("openBank");
   const navigate = useNavigate();
   const [making, setMaking] = useState(false);
@@ -42,6 +44,7 @@ export function BankMenu({ bank }: { bank: BankId }) {
         }
       >
         <MenuLabel>{strings.banks}</MenuLabel>
+        {listed.error && <ReportCard className="m-1 max-w-80" report={listed.error} />}
         {banks.map((row) => (
           <MenuItem key={row.id} onSelect={() => open(row.id)}>
             <span className="flex items-baseline gap-3">

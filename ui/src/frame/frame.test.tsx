@@ -127,4 +127,26 @@ describe("frame", () => {
     expect(await screen.findByText("Learned")).toBeVisible();
     told.mockRestore();
   });
+
+  test("what the bar cannot find or stop is told there", async () => {
+    const { user } = renderApp("/b/workshop/memories", {
+      paletteSearch: async () => {
+        throw refusal({ message: "The search does not work." });
+      },
+      cancelOperation: async () => {
+        throw refusal({ message: "It cannot be stopped now." });
+      },
+    });
+    await screen.findByRole("listbox", { name: "List of memories" });
+    await user.keyboard("{Control>}k{/Control}");
+    const palette = await screen.findByRole("dialog", { name: "Command palette" });
+    await user.type(within(palette).getByRole("combobox"), "zebra");
+    expect(await within(palette).findByText("The search does not work.")).toBeVisible();
+    expect(within(palette).queryByText(/Nothing matches/)).toBeNull();
+    await user.keyboard("{Escape}");
+    await user.click(await screen.findByRole("button", { name: "1 running" }));
+    await user.click(await screen.findByRole("button", { name: "Stop" }));
+    expect(await screen.findByText("It cannot be stopped now.")).toBeVisible();
+    await noViolations();
+  });
 });

@@ -6,6 +6,7 @@ import { useDeferredValue, useState } from "react";
 import { Icon } from "~/components/icon";
 import { Cap, Strokes } from "~/components/keys";
 import { MemoryText } from "~/components/memory-text";
+import { ReportCard } from "~/components/report";
 import { COMMANDS, type CommandId, type Group } from "~/keys/registry";
 import { useActiveCommands, useRunCommand } from "~/keys/use-commands";
 import type { BankId, ModelId, PaletteHit, PaletteKind } from "~/platform/bindings";
@@ -95,7 +96,12 @@ function PaletteBody({ bank, close }: { bank: BankId; close: () => void }) {
         </span>
       </div>
       <Command.List className="scroll-quiet max-h-[min(24rem,60vh)] px-2 pb-2">
-        {total === 0 && <p className="px-2 py-4 text-muted">{words.none}</p>}
+        {found.error && (
+          <div className="py-2">
+            <ReportCard report={found.error} onRetry={() => void found.refetch()} />
+          </div>
+        )}
+        {total === 0 && !found.error && <p className="px-2 py-4 text-muted">{words.none}</p>}
         {sections.map(([heading, ids]) =>
           ids.length === 0 ? null : (
             <Command.Group key={heading} heading={heading} className={headingLook}>

@@ -20,6 +20,7 @@ export const strings = {
   switchBank: (name: string) => `Bank ${name}, switch`,
   running: (count: number) => `${count} running`,
   waiting: (count: number) => `${count} waiting`,
+  zoomed: "The size of the text was not changed.",
   activity: "Activity",
   cancel: "Stop",
   allActivity: "All activity",

@@ -1,6 +1,8 @@
 import { useEffect } from "react";
+import { attend } from "~/components/left-behind";
 import { usePlatform } from "~/platform";
 import { useRead, useWrite } from "~/platform/cache";
+import { strings } from "./strings";
 
 /** The way to change the size of text: by a step in percent, or back to its own with 0. */
 export function useZoom(): (step: number) => void {
@@ -9,7 +11,7 @@ export function useZoom(): (step: number) => void {
   return (step) => {
     if (!look) return;
     const size = step === 0 ? 100 : Math.min(300, Math.max(50, (look.text_zoom ?? 100) + step));
-    save.mutate([{ ...look, text_zoom: size }]);
+    void attend(strings.zoomed, () => save.mutateAsync([{ ...look, text_zoom: size }]));
   };
 }
 
