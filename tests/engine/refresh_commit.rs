@@ -52,6 +52,19 @@ async fn edits_that_still_fit_are_published_on_the_document_that_moved() {
 }
 
 #[tokio::test]
+async fn who_asks_while_a_refresh_runs_is_told_the_step_it_is_at() {
+    let script = Scripted::default();
+    let (f, before) = page(&script).await;
+    let looked = async {
+        let row = engine::ops::list(&f.engine, &f.bank).await.expect("a list").remove(0);
+        assert_eq!(row.progress.expect("a step").stage, "editing");
+    };
+    during(&f, &script, append(&before, "Cora joined."), looked).await;
+    let ended = engine::ops::list(&f.engine, &f.bank).await.expect("a list").remove(0);
+    assert_eq!(ended.progress, None);
+}
+
+#[tokio::test]
 async fn edits_that_no_longer_fit_become_a_proposal_in_conflict() {
     let script = Scripted::default();
     let (f, before) = page(&script).await;

@@ -16,7 +16,9 @@ pub(crate) use worker::{quota_until, quota_wait, start_worker};
 use crate::handle::{read_bank, write_bank};
 use crate::memory::consolidate;
 use crate::report::fault;
-use crate::view::operation::{OperationPage, OperationQuery, OperationRow, OperationStatus};
+use crate::view::operation::{
+    OperationPage, OperationQuery, OperationRow, OperationStatus, Progress,
+};
 use crate::{Engine, Result};
 use domain::{BankId, FieldFault, Json, OperationId};
 use std::collections::HashMap;
@@ -45,7 +47,15 @@ pub(crate) struct Queue {
     /// was queued.
     wake: [Notify; LANES.len()],
     idle: Notify,
-    running: Mutex<HashMap<OperationId, Stop>>,
+    running: Mutex<HashMap<OperationId, Going>>,
+}
+
+/// An operation that runs.
+#[derive(Debug, Default)]
+struct Going {
+    stop: Stop,
+    /// The step it is at, where that is not written down.
+    step: Option<Progress>,
 }
 
 /// Why a running operation is told to stop. The first word counts.
@@ -88,8 +98,21 @@ impl Stop {
 impl Queue {
     fn begin(&self, id: &OperationId) -> Stop {
         let stop = Stop::default();
-        self.lock().insert(id.clone(), stop.clone());
+        let going = Going { stop: stop.clone(), step: None };
+        self.lock().insert(id.clone(), going);
         stop
+    }
+
+    fn step(&self, id: &OperationId, step: Progress) {
+        if let Some(going) = self.lock().get_mut(id) {
+            going.step = Some(step);
+        }
+    }
+
+    /// A row with the step that its operation is at.
+    fn with_step(&self, row: OperationRow) -> OperationRow {
+        let step = self.lock().get(&row.id).and_then(|going| going.step.clone());
+        OperationRow { progress: step.or(row.progress), ..row }
     }
 
     fn end(&self, id: &OperationId) {
@@ -97,7 +120,7 @@ impl Queue {
         self.idle.notify_waiters();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<OperationId, Stop>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<OperationId, Going>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -108,8 +131,8 @@ impl Queue {
 
     /// Tells everything that runs to stop because the program ends, and waits for it a while.
     pub(crate) async fn close(&self) {
-        for stop in self.lock().values() {
-            stop.stop(Stopped::ByShutdown);
+        for going in self.lock().values() {
+            going.stop.stop(Stopped::ByShutdown);
         }
         let emptied = async {
             loop {
@@ -151,11 +174,12 @@ pub(crate) fn wake(engine: &Engine) {
 /// `bank_not_found`.
 pub async fn list(engine: &Engine, bank: &BankId) -> Result<Vec<OperationRow>> {
     let id = bank.clone();
-    read_bank(engine, bank, move |tx, key| {
+    let rows: Vec<OperationRow> = read_bank(engine, bank, move |tx, key| {
         let (rows, _) = operations::list(tx, key, &OperationFilter::default(), None, LISTED)?;
         rows.into_iter().map(|row| view(tx, &id, key, row)).collect()
     })
-    .await
+    .await?;
+    Ok(rows.into_iter().map(|row| engine.inner.queue.with_step(row)).collect())
 }
 
 /// A page of the operations of a bank, newest first.
@@ -173,7 +197,7 @@ pub async fn page(engine: &Engine, bank: &BankId, query: OperationQuery) -> Resu
         model: query.mental_model_id,
     };
     let limit = query.limit.unwrap_or(PAGE).clamp(1, LISTED);
-    let id = bank.clone();
+    let (id, queue) = (bank.clone(), &engine.inner.queue);
     read_bank(engine, bank, move |tx, key| {
         let after = match &query.after {
             Some(last) => Some(operations::get(tx, key, last)?.key),
@@ -186,6 +210,10 @@ pub async fn page(engine: &Engine, bank: &BankId, query: OperationQuery) -> Resu
         Ok(OperationPage { operations: rows.collect::<store::Result<_>>()?, next })
     })
     .await
+    .map(|page| OperationPage {
+        operations: page.operations.into_iter().map(|row| queue.with_step(row)).collect(),
+        ..page
+    })
 }
 
 fn kind_of(word: &str) -> Result<OperationType> {
@@ -232,7 +260,7 @@ pub async fn cancel(engine: &Engine, bank: &BankId, id: &OperationId) -> Result<
 
 /// Tells a running operation to stop as soon as it looks; nothing is written.
 pub(crate) fn stop(engine: &Engine, id: &OperationId) {
-    let running = engine.inner.queue.lock().get(id).cloned();
+    let running = engine.inner.queue.lock().get(id).map(|going| going.stop.clone());
     if let Some(stop) = running {
         stop.stop(Stopped::ByPerson);
     }

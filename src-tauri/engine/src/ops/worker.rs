@@ -99,6 +99,17 @@ impl Running {
         }
     }
 
+    /// Says which step the work is at, to those who watch and to those who ask, and writes nothing:
+    /// what a killed program leaves is begun anew, and a write would cost more than a short step.
+    pub fn step(&self, progress: Progress) {
+        self.engine.inner.queue.step(&self.operation.id, progress.clone());
+        self.engine.tell(Event::Progress(OperationProgress {
+            id: self.operation.id.clone(),
+            bank: self.bank.clone(),
+            progress,
+        }));
+    }
+
     /// Notes that a step was committed, so that recoveries count anew.
     ///
     /// # Errors

@@ -67,7 +67,7 @@ async fn commit(
         let name = &plan.model.row.head.name;
         finish.vector = Some(lifecycle::vector(engine, name, &content, course.cancel).await?);
     }
-    course.tell("committing").await;
+    course.tell("committing");
     course.check()?;
     finish.now = engine.now();
     let (bank, operation) = (running.bank.clone(), running.operation.key);

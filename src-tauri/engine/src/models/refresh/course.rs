@@ -75,12 +75,12 @@ impl<'a> Course<'a> {
     }
 
     /// Says which step the run is at.
-    pub(crate) async fn tell(&self, stage: &str) {
-        self.step(stage, None).await;
+    pub(crate) fn tell(&self, stage: &str) {
+        self.step(stage, None);
     }
 
     /// Says which step the run is at, and which part of how many.
-    pub(crate) async fn step(&self, stage: &str, part: Option<(u32, u32)>) {
+    pub(crate) fn step(&self, stage: &str, part: Option<(u32, u32)>) {
         let progress = Progress {
             stage: stage.to_owned(),
             processed: part.map(|(n, _)| n),
@@ -89,7 +89,7 @@ impl<'a> Course<'a> {
             stored: None,
         };
         match self.running {
-            Some(running) => running.progress(progress, true).await,
+            Some(running) => running.step(progress),
             // A dry run has no row in the queue; watchers know it by the name of the run.
             None => self.engine.tell(Event::Progress(OperationProgress {
                 id: OperationId(self.run.0.clone()),
@@ -97,24 +97,5 @@ impl<'a> Course<'a> {
                 progress,
             })),
         }
-    }
-
-    /// Tells watchers which part of a step the run is at, without writing it down.
-    pub(crate) fn hint(&self, stage: &str, processed: u32, total: u32) {
-        let id = self
-            .operation()
-            .map_or_else(|| OperationId(self.run.0.clone()), |operation| operation.id.clone());
-        let progress = Progress {
-            stage: stage.to_owned(),
-            processed: Some(processed),
-            total: Some(total),
-            detail: None,
-            stored: None,
-        };
-        self.engine.tell(Event::Progress(OperationProgress {
-            id,
-            bank: self.bank.clone(),
-            progress,
-        }));
     }
 }

@@ -92,7 +92,7 @@ impl Finish {
         if content.trim().is_empty() || fails || !due {
             return Ok(());
         }
-        course.tell("extracting").await;
+        course.tell("extracting");
         let work = super::structured::extract_traced(
             course.engine,
             &schema.0,

@@ -119,7 +119,7 @@ impl Failure {
 }
 
 async fn read_plan(course: &Course<'_>, id: &ModelId, forced: bool, now: Instant) -> Result<Plan> {
-    course.tell("reading_scope").await;
+    course.tell("reading_scope");
     let id = id.clone();
     // Without a language model no other document is read.
     let reads_models = course.engine.provider().await?.is_some();
@@ -159,11 +159,11 @@ async fn extractive(course: &Course<'_>, plan: &Plan) -> Result<Drafted> {
     let (engine, bank, cancel) = (course.engine, course.bank, course.cancel);
     match plan.mode.effective {
         RefreshMode::Full => {
-            course.tell("reflecting").await;
+            course.tell("reflecting");
             super::extractive::full(engine, bank, plan, cancel).await
         }
         RefreshMode::Delta => {
-            course.tell("editing").await;
+            course.tell("editing");
             super::extractive::delta(engine, bank, plan, cancel).await
         }
     }

@@ -68,7 +68,7 @@ impl Editor<'_> {
         let mut said = Vec::new();
         while done < facts.len() {
             let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-            self.course.step("editing", Some((count(done), count(facts.len())))).await;
+            self.course.step("editing", Some((count(done), count(facts.len()))));
             let part = self
                 .fit(batch.document(), drafted, facts, done, limit)
                 .await
@@ -221,7 +221,7 @@ impl Editor<'_> {
         if told.problems.is_empty() {
             return Ok(());
         }
-        self.course.tell("repairing").await;
+        self.course.tell("repairing");
         messages.push(Message::Assistant(reply.turn()));
         messages.push(self.repair(batch.document(), &told)?);
         let again = match self.sent("delta_repair", &messages).await {

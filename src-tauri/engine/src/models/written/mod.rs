@@ -51,14 +51,14 @@ struct Turns<'a>(&'a Course<'a>);
 impl EventSink for Turns<'_> {
     fn emit(&mut self, event: RunEvent) {
         if let RunEvent::IterationStarted { i, n, .. } = event {
-            self.0.hint("reflecting", i, n);
+            self.0.step("reflecting", Some((i, n)));
         }
     }
 }
 
 /// The loop over scope and window.
 async fn reflect(course: &Course<'_>, plan: &Plan) -> Result<ReflectOutcome, Failure> {
-    course.tell("reflecting").await;
+    course.tell("reflecting");
     let request = question::of(course, plan);
     let mut turns = Turns(course);
     let run = crate::reflect::run::run(course.engine, &request, &mut turns, course.cancel);

@@ -53,7 +53,7 @@ impl Editor<'_> {
             drafted.retraction = self.plan.put_off();
             return Ok(());
         }
-        self.course.tell("retracting").await;
+        self.course.tell("retracting");
         let case = self.case(batch.document(), &gone, kept_here).await?;
         let put_off = self.plan.put_off().and_then(|put_off| put_off.deferred_reason);
         let mut report = Retraction {
