@@ -41,7 +41,7 @@ fn result(operation: &OperationRow) -> ImportResult {
 }
 
 #[tokio::test]
-async fn any_text_is_a_legal_search_and_finds_its_words() {
+async fn fc_38_any_text_is_a_legal_search_and_finds_its_words() {
     let fixture = Fixture::new().await;
     let stored = [
         ("Mira asked @mira to write to ask-rob.", vec!["@mira", "ask-rob"]),
@@ -82,7 +82,7 @@ async fn any_text_is_a_legal_search_and_finds_its_words() {
 
 /// 5,000 memories that say nearly the query but may not be found, 20 that may and lie farther off.
 #[tokio::test]
-async fn filters_belong_inside_every_way() {
+async fn fc_39_filters_belong_inside_every_way() {
     let fixture = Fixture::new().await;
     let query = "gantry harbour crane repair in the north basin";
     let id = fixture.bank.clone();
@@ -396,7 +396,7 @@ async fn facts_are_edited_taken_out_brought_back_and_deleted() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_told_and_loses_nothing() {
+async fn fc_43_a_full_disk_is_told_and_loses_nothing() {
     let fixture = Fixture::with(Setup { max_pages: Some(700), ..Setup::default() }).await;
     let first = fixture.fact("The crane is red.", &[], "2026-02-01").await;
     let mut reason = String::new();
@@ -422,7 +422,7 @@ async fn a_full_disk_is_told_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_newer_file_is_refused_untouched() {
+async fn fc_41_a_newer_file_is_refused_untouched() {
     let fixture = Fixture::new().await;
     fixture.fact("The crane is red.", &[], "2026-02-01").await;
     let Fixture { folder, clock, engine, .. } = fixture;

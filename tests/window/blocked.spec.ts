@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { folder, start } from "./lifetime";
 import { bankNamed, SAMPLE, waiting } from "./screens";
 
-test("the data of a newer program is told and not touched", async () => {
+test("fc_41 the data of a newer program is told and not touched", async () => {
   const data = folder();
   const file = join(data, "palimpsest.db");
   writeFileSync(file, newerFile());
@@ -33,7 +33,7 @@ test("the data of a newer program is told and not touched", async () => {
   await app.see("=Review the waiting change");
 });
 
-test("a folder that cannot be written is told with its path", async () => {
+test("fc_43 a folder that cannot be written is told with its path", async () => {
   // Root may write into any folder of a disk, so the file that is opened first leads to a place
   // where nobody may make one.
   const data = folder();
@@ -49,7 +49,7 @@ test("a folder that cannot be written is told with its path", async () => {
   await app.see("=Review the waiting change");
 });
 
-test("a second start on the same folder ends and leaves the first at work", async () => {
+test("fc_42 a second start on the same folder ends and leaves the first at work", async () => {
   const app = await start();
   await app.see("=Review the waiting change");
   expect(await app.startAgain()).toBe(0);

@@ -33,7 +33,7 @@ test("the theme changes at once and is kept", async () => {
   expect(await ground(second)).toBe(dark);
 });
 
-test("an endpoint where nobody listens, and one that answers prose, are told in words", async () => {
+test("fc_22 an endpoint where nobody listens, and one that answers prose, are told in words", async () => {
   const app = await start();
   await go(app, `/b/${SAMPLE}/settings/models`);
   await add(app, "Nobody", "http://127.0.0.1:9/v1");

@@ -11,7 +11,7 @@ import { ended, killGroup } from "./processes";
 const innerSize = (app: App) =>
   app.driver.executeScript<[number, number]>("return [innerWidth, innerHeight]");
 
-test("the window opens at its size and its page reports itself drawn", async () => {
+test("fc_44 the window opens at its size and its page reports itself drawn", async () => {
   const app = await start();
   expect(await innerSize(app)).toEqual([1280, 800]);
   await app.until(
@@ -32,7 +32,7 @@ test("the page cannot reach another origin", async () => {
   expect(outcome).toBe("connect-src");
 });
 
-test("a second start hands its file to the first window and ends", async () => {
+test("fc_42 a second start hands its file to the first window and ends", async () => {
   const app = await start();
   expect(await app.startAgain(["notes.md"])).toBe(0);
   const files = await app.until(
@@ -43,7 +43,7 @@ test("a second start hands its file to the first window and ends", async () => {
   expect(files).toEqual([join(app.data, "notes.md")]);
 });
 
-test("of two starts at the same moment one gives way", async () => {
+test("fc_42 of two starts at the same moment one gives way", async () => {
   const desktop = await Desktop.open();
   const both = [desktop.run(), desktop.run()];
   try {
@@ -63,7 +63,7 @@ test("a window keeps the size that its folder remembers", async () => {
   await app.shot("shell-narrow-dark");
 });
 
-test("after a crash the next start works without any cleaning up", async () => {
+test("fc_42 after a crash the next start works without any cleaning up", async () => {
   const data = folder();
   (await startApp({ data })).crash();
   const second = await start({ data });

@@ -82,7 +82,7 @@ async fn a_second_owner_is_refused_and_a_closed_one_leaves_the_folder() {
 }
 
 #[tokio::test]
-async fn a_newer_file_is_refused_and_keeps_its_bytes() {
+async fn fc_41_a_newer_file_is_refused_and_keeps_its_bytes() {
     let (folder, store, _) = bank().await;
     drop(store);
     let db = folder.path().join(FILE_NAME);
@@ -170,7 +170,7 @@ async fn a_page_of_zeros_is_found_by_the_check() {
 }
 
 #[tokio::test]
-async fn a_full_disk_rolls_back_and_the_store_goes_on() {
+async fn fc_43_a_full_disk_rolls_back_and_the_store_goes_on() {
     let (folder, store, _) = bank().await;
     drop(store);
     let options = Options { max_pages: Some(250), ..Options::at(t(0)) };

@@ -10,7 +10,7 @@ fn found(hits: &[crate::search::Hit], keys: &[MemoryKey]) -> Vec<usize> {
 }
 
 #[tokio::test]
-async fn any_text_is_a_legal_search_and_finds_the_word() {
+async fn fc_38_any_text_is_a_legal_search_and_finds_the_word() {
     let (_folder, store, key) = bank().await;
     let texts = [
         "Mira said that the quarterly numbers are due",
@@ -111,7 +111,7 @@ async fn common_words_are_left_out_unless_nothing_is_left() {
 }
 
 #[tokio::test]
-async fn filters_are_inside_the_vector_query() {
+async fn fc_39_filters_are_inside_the_vector_query() {
     let (_folder, store, key) = bank().await;
     store
         .write("add", move |tx| {
