@@ -5,7 +5,7 @@ use crate::models::{detail, facts, id, kiln, outcome, refresh, reopen};
 use domain::ProposalId;
 use engine::models;
 use engine::models::proposals;
-use engine::view::model::{Author, ModelState, ReviewMode, TimelineEntry};
+use engine::view::model::{Author, ModelPatch, ModelState, ReviewMode, TimelineEntry};
 use engine::view::proposal::{
     ApproveInput, ConflictChoice, DecideOps, Decision, DuringReview, PreviewOf, ProposalState,
     ProposalView, RejectDisposition, RejectInput, Turn,
@@ -436,4 +436,28 @@ async fn an_edited_change_keeps_its_kind_and_its_place() {
     approve(&f, &view, sure()).await;
     let after = detail(&f).await.content;
     assert!(after.contains("# Tools\n\nA rip saw.\n\nA plane.\n"), "{after}");
+}
+
+/// A rebuilt document that differs in blank lines alone has no operation that could be accepted.
+#[tokio::test]
+async fn a_rebuild_that_moves_blank_lines_alone_is_offered_as_a_whole() {
+    let f = Fixture::new().await;
+    facts(&f).await;
+    models::create(&f.engine, &f.bank, kiln(ReviewMode::Auto, "full")).await.expect("a model");
+    f.run_queue().await;
+    let built = detail(&f).await;
+    let spaced = built.content.replacen("\n\n", "\n\n\n\n", 1);
+    models::edit_content(&f.engine, &f.bank, &id(), spaced, 1).await.expect("an edit");
+    let patch = ModelPatch { review: Some(ReviewMode::Manual), ..ModelPatch::default() };
+    models::update(&f.engine, &f.bank, &id(), patch).await.expect("an update");
+    refresh(&f, true).await;
+    let view = waiting(&f).await;
+    assert!(view.whole && view.ops.is_empty(), "{view:?}");
+    let turn = Turn::at(view.state_seq);
+    proposals::approve(&f.engine, &f.bank, &view.row.id, sure(), turn).await.expect("approved");
+    let after = detail(&f).await;
+    assert_eq!((after.model.version, after.content), (3, built.content));
+    assert_eq!(after.based_on.len(), built.based_on.len());
+    assert!(after.blame.iter().all(|block| !block.sources.is_empty()), "{:?}", after.blame);
+    assert!(after.model.refresh_reasons.is_empty(), "{:?}", after.model.refresh_reasons);
 }

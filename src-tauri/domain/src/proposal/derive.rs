@@ -56,6 +56,16 @@ pub fn derive_ops(
     Derived { granularity: Granularity::Ops, ops, document }
 }
 
+impl Derived {
+    /// The same, or the candidate as a whole where blank lines alone differ: they are no operation,
+    /// and a proposal without one could only be rejected.
+    #[must_use]
+    pub fn or_spacing(self, candidate: &Document) -> Self {
+        let says_nothing = self.ops.is_empty() && self.document.render() != candidate.render();
+        if says_nothing { whole(candidate) } else { self }
+    }
+}
+
 fn whole(candidate: &Document) -> Derived {
     Derived { granularity: Granularity::Whole, ops: Vec::new(), document: candidate.clone() }
 }

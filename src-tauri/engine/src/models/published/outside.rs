@@ -5,7 +5,7 @@ use crate::models::loaded::{Loaded, load_provenance, to_json};
 use crate::models::proposals::convert::RunRecord;
 use crate::models::proposals::make::{NewProposal, propose};
 use domain::document::{Document, parse, reconcile};
-use domain::proposal::{Derived, Granularity, RunFacts, derive_ops};
+use domain::proposal::{RunFacts, derive_ops};
 use domain::provenance::PERSON;
 use domain::{Instant, ProposalId};
 use serde_json::{Value, json};
@@ -119,12 +119,7 @@ pub(super) fn offer(
     let texts = HashMap::new();
     let known = RunFacts { texts: &texts, provenance: &origins };
     let derived = derive_ops(base, &written, &by_person(base, &written), &known);
-    // Blank lines alone are no operation: such a text is taken or left as a whole.
-    let derived = if derived.ops.is_empty() {
-        Derived { granularity: Granularity::Whole, ops: Vec::new(), document: written }
-    } else {
-        derived
-    };
+    let derived = derived.or_spacing(&written);
     let head = &loaded.row.head;
     let new = NewProposal {
         id,

@@ -194,7 +194,7 @@ impl Finish {
         let texts = self.texts();
         let known = RunFacts { texts: &texts, provenance: &self.plan.origins };
         let Derived { granularity, ops, document } =
-            derive_ops(&fresh.document, &candidate, &evidence, &known);
+            derive_ops(&fresh.document, &candidate, &evidence, &known).or_spacing(&candidate);
         (granularity, ops, document)
     }
 
