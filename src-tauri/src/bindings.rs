@@ -81,6 +81,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             commands::pages::page_text,
             commands::pages::page_bundle,
             commands::pages::save_page_bundle,
+            commands::pages::import_pages,
             commands::pages::search_pages,
             commands::proposals::list_proposals,
             commands::proposals::get_proposal,

@@ -124,6 +124,7 @@ const WRITES: &[(&str, &[CacheTag])] = &[
     ("update_node", &[Models, Operations]),
     ("delete_node", &[Models, Versions, Proposals, Operations, Banks]),
     ("save_page_bundle", &[]),
+    ("import_pages", &[Models, Versions, Proposals, Banks]),
 ];
 
 /// A table as the page reads it: commands by their name there.

@@ -23,6 +23,7 @@ mod locks;
 mod memory;
 mod models;
 mod pages;
+mod pages_import;
 mod private;
 mod proposals;
 mod proposals_decide;

@@ -2,6 +2,10 @@
 //! of a page in a file. A page is a node that owns one mental model; what the model says is not known
 //! here.
 
+mod header;
+
+pub use header::{Header, read_header};
+
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::hash::Hash;
@@ -19,7 +23,7 @@ pub const PAGE_TYPE: &str = "knowledge-page";
 pub const MODEL_TYPE: &str = "mental-model";
 
 /// The prefix of tags that say what a page is.
-const TYPE_TAG: &str = "type:";
+pub const TYPE_TAG: &str = "type:";
 
 /// The key under which a name is unique in its folder: two names that differ only in case, or in how
 /// their letters are composed, are one.

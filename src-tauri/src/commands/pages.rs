@@ -5,8 +5,8 @@ use domain::{BankId, NodeId};
 use engine::models::pages;
 use engine::report::Report;
 use engine::view::page::{
-    BundleFile, ChangedNode, CreatedPage, NewFolder, NewPage, NodePatch, PageHit, PageText,
-    TreeNode,
+    BundleFile, ChangedNode, CreatedPage, ImportPages, ImportedPages, NewFolder, NewPage,
+    NodePatch, PageHit, PageText, TreeNode,
 };
 use tauri::State;
 
@@ -81,6 +81,17 @@ pub async fn save_page_bundle(
     folder: String,
 ) -> Result<u32, Report> {
     Ok(pages::save_bundle(&app.engine().await?, &bank, &folder).await?)
+}
+
+/// Takes Markdown files in as pages or models.
+#[tauri::command]
+#[specta::specta]
+pub async fn import_pages(
+    app: State<'_, App>,
+    bank: BankId,
+    input: ImportPages,
+) -> Result<ImportedPages, Report> {
+    Ok(pages::import(&app.engine().await?, &bank, input).await?)
 }
 
 /// Pages by words and by meaning, best first.

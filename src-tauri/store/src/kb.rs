@@ -92,6 +92,19 @@ pub fn of_model(tx: &ReadTx<'_>, model: ModelKey) -> Result<Option<Node>> {
     tx.find(&format!("SELECT {NODE} FROM kb_node WHERE model_id = ?1"), [model], read)
 }
 
+/// Whether any bank of the file has a node of an id.
+pub fn is_used(tx: &ReadTx<'_>, id: &NodeId) -> Result<bool> {
+    let found =
+        tx.find("SELECT id FROM kb_node WHERE uid = ?1", [&id.0], |r| r.get::<_, i64>(0))?;
+    Ok(found.is_some())
+}
+
+/// The model of a page; none for a folder.
+pub fn model_of(tx: &ReadTx<'_>, node: NodeKey) -> Result<Option<ModelKey>> {
+    let found = tx.find("SELECT model_id FROM kb_node WHERE id = ?1", [node], |r| r.get(0))?;
+    Ok(found.flatten())
+}
+
 /// The folder that a node is put into.
 ///
 /// # Errors

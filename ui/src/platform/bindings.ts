@@ -147,6 +147,8 @@ export const commands = {
 	pageBundle: (bank: BankId) => __TAURI_INVOKE<BundleFile[]>("page_bundle", { bank }),
 	/**  Writes all pages as files into a folder; gives how many. */
 	savePageBundle: (bank: BankId, folder: string) => __TAURI_INVOKE<number>("save_page_bundle", { bank, folder }),
+	/**  Takes Markdown files in as pages or models. */
+	importPages: (bank: BankId, input: ImportPages) => __TAURI_INVOKE<ImportedPages>("import_pages", { bank, input }),
 	/**  Pages by words and by meaning, best first. */
 	searchPages: (bank: BankId, query: string, limit: number | null) => __TAURI_INVOKE<PageHit[]>("search_pages", { bank, query, limit }),
 	/**  Proposals that wait for a decision, oldest first. */
@@ -251,7 +253,7 @@ export const events = {
 /* Constants */
 export const READS = {"appStatus":["settings","banks"],"bankSettings":["settings","banks"],"checkSchema":[],"dataFolder":["settings"],"diffVersions":["versions"],"discoverEndpoints":[],"getDryRun":["runs"],"getMemory":["memories","models"],"getModel":["models","versions","proposals"],"getProposal":["proposals"],"getReflectRun":["runs"],"getVersion":["versions"],"listBanks":["banks","memories","documents","models","proposals"],"listDocuments":["documents"],"listLlms":[],"listMemories":["memories"],"listModels":["models","proposals"],"listOperations":["operations"],"listProposals":["proposals"],"listReflectRuns":["runs"],"listRefreshRuns":["runs","models"],"listTags":["memories","tags"],"listVersions":["versions","proposals"],"llmSettings":["settings","endpoints"],"look":["settings"],"modelBlame":["models","versions","proposals"],"nextRuns":[],"pageBundle":["models","versions"],"pageOperations":["operations"],"pageText":["models"],"pageTree":["models","proposals"],"paletteSearch":["models","memories","banks","documents"],"planImport":[],"previewDraft":["proposals"],"previewProposal":["proposals"],"programSettings":["settings"],"proposalAsEdit":["proposals","models"],"recall":["memories"],"sampleQuestions":["memories"],"scopeReach":["memories"],"searchPages":["models"],"thirdPartyNotices":[]} as const;
 
-export const WRITES = {"addMemory":["memories","models","banks"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"changeGuidance":["models"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearObservations":["memories","models","banks"],"clearPublishTarget":["models"],"consolidateNow":["operations"],"createBank":["banks"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations","banks"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals","operations","banks"],"deleteOperation":["operations"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editDraft":["proposals"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshInReview":["operations","models"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"removeLock":["models"],"reopen":["settings","banks"],"requestAgain":["operations","models","proposals"],"resolveConflict":["proposals"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryFailedConsolidation":["operations","memories","banks"],"retryOperation":["operations","models"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"savePageBundle":[],"setBankSettings":["settings","banks","operations","models"],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setProgramSettings":["settings","operations","models"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateModel":["models"],"updateNode":["models","operations"]} as const;
+export const WRITES = {"addMemory":["memories","models","banks"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"changeGuidance":["models"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearObservations":["memories","models","banks"],"clearPublishTarget":["models"],"consolidateNow":["operations"],"createBank":["banks"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations","banks"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals","operations","banks"],"deleteOperation":["operations"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editDraft":["proposals"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"importPages":["models","versions","proposals","banks"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshInReview":["operations","models"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"removeLock":["models"],"reopen":["settings","banks"],"requestAgain":["operations","models","proposals"],"resolveConflict":["proposals"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryFailedConsolidation":["operations","memories","banks"],"retryOperation":["operations","models"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"savePageBundle":[],"setBankSettings":["settings","banks","operations","models"],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setProgramSettings":["settings","operations","models"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateModel":["models"],"updateNode":["models","operations"]} as const;
 
 /* Types */
 /**  Another run over what a proposal read. */
@@ -1193,10 +1195,46 @@ export type ImportKind =
 /**  Not read. */
 "left_out";
 
+/**  Markdown files to be taken in as pages or models. */
+export type ImportPages = {
+	/**  Paths of files, of folders with a bundle, or of folders with other Markdown. */
+	paths: string[],
+	/**  Whether they become pages of the tree; plain models otherwise. */
+	as_pages?: boolean,
+	/**  The folder to put pages into; the root when absent. */
+	parent_id?: NodeId | null,
+	/**  What to do with one that is there already. */
+	on_conflict?: OnConflict,
+	/**  Who decides; `auto` when absent. */
+	review?: Review | null,
+};
+
 /**  What an import would read, before anything is written. */
 export type ImportPlan = {
 	/**  Files in order of their paths. */
 	files: ImportFile[],
+};
+
+/**  A page or model that an import made or gave another version. */
+export type ImportedPage = {
+	/**  Name of the file, below what was chosen. */
+	file: string,
+	/**  Its name now. */
+	name: string,
+	/**  Its model. */
+	mental_model_id: ModelId,
+	/**  Its page; none for a plain model. */
+	page_id: NodeId | null,
+	/**  Whether it was there before. */
+	replaced: boolean,
+};
+
+/**  What an import did. */
+export type ImportedPages = {
+	/**  What was taken in, in the order of the files. */
+	imported: ImportedPage[],
+	/**  What was left out, with the reason; everything else was stored. */
+	skipped: Skipped[],
 };
 
 /**  Who asked for a tool call. */
@@ -1768,6 +1806,18 @@ export type ObservationChange = {
 	/**  Facts that it rests on since. */
 	new_sources: SourceRef[],
 };
+
+/**
+ *  What to do with a page or model that is there already: one with the id that a file states, or a
+ *  page of the same name in the same folder.
+ */
+export type OnConflict = 
+/**  It stays; the file is left out. */
+"skip" | 
+/**  The file becomes its next version; its settings stay. */
+"replace" | 
+/**  The file becomes another one, with a number behind its name where that is needed. */
+"new_id";
 
 /**  A decision about one operation. */
 export type OpDecision = {
@@ -2807,6 +2857,16 @@ export type SettingValues = {
 	tokens_today: number,
 	/**  Whether automatic work waits for another day, or a higher ceiling. */
 	ceiling_reached: boolean,
+};
+
+/**  Something that an import left out. */
+export type Skipped = {
+	/**  Name of the file. */
+	file: string,
+	/**  Number of the line, from 1, for a file of facts. */
+	line: number | null,
+	/**  Why, in one sentence. */
+	reason: string,
 };
 
 /**  A fact by its text. */

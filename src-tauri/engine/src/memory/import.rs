@@ -25,13 +25,13 @@ const MAX_DEPTH: usize = 32;
 
 /// A file of an import.
 #[derive(Debug, Clone)]
-struct File {
-    path: PathBuf,
+pub(crate) struct File {
+    pub(crate) path: PathBuf,
     /// Its name below what was chosen.
-    name: String,
+    pub(crate) name: String,
     size: u64,
     /// Why it cannot even be looked at.
-    problem: Option<String>,
+    pub(crate) problem: Option<String>,
 }
 
 /// What an import would read; nothing is written.
@@ -91,7 +91,7 @@ fn open(file: &File) -> Result<Content, Fault> {
 }
 
 /// Every file of the chosen paths, by name; hidden ones below a folder are passed over.
-fn walk(paths: &[String]) -> Vec<File> {
+pub(crate) fn walk(paths: &[String]) -> Vec<File> {
     let mut files = Vec::new();
     for path in paths {
         let path = PathBuf::from(path);

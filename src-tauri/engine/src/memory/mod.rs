@@ -14,6 +14,8 @@ mod retain;
 pub(crate) mod rows;
 pub mod search;
 
+pub(crate) use import::walk as files_of;
+
 use crate::view::memory::{
     DocumentRow, EditFact, ImportFiles, ImportPlan, MemoryDetail, MemoryFilter, MemoryPage,
     MemoryRow, NewFact, RetainText, TagRow,

@@ -13,7 +13,7 @@ use crate::view::proposal::DuringReview;
 use crate::{Engine, Error, Result, ops};
 use domain::document::{Document, parse, reconcile};
 use domain::model::{CreateDefaults, CreateModel, UpdateModel, read_create, read_update};
-use domain::provenance::Provenance;
+use domain::provenance::{Author, Provenance};
 use domain::refresh::ClockEvent;
 use domain::trigger::{FieldWarning, StatedTrigger, UnknownKeys};
 use domain::{BankId, FieldFault, Instant, ModelId, OperationId};
@@ -97,7 +97,7 @@ pub(super) async fn create(
                 Some(key) => key,
                 None => store::banks::create(tx, &bank, bank.as_str(), Some(vector.0), now)?,
             };
-            insert(tx, key, &model, &checked, vector, now)?;
+            insert(tx, key, &model, &checked, vector, VersionCause::Created, now)?;
             if checked.content.is_none() {
                 store::operations::submit(tx, key, &operation, now)?;
             }
@@ -112,13 +112,15 @@ pub(super) fn fresh_id(engine: &Engine) -> ModelId {
     ModelId(format!("mm-{}", engine.new_id().replace('-', "")))
 }
 
-/// Makes the row of a model, with its first version if it has content.
+/// Makes the row of a model, with its first version if it has content: one that a person gave
+/// (`Created`) or one that was read in (`Import`).
 pub(super) fn insert(
     tx: &WriteTx<'_>,
     bank: BankKey,
     id: &ModelId,
     checked: &CreateModel,
     vector: (EmbedderKey, Vec<f32>),
+    cause: VersionCause,
     now: Instant,
 ) -> store::Result<ModelKey> {
     let new = models::NewModel {
@@ -143,25 +145,37 @@ pub(super) fn insert(
     let mut loaded = Loaded::of(models::by_key(tx, key)?);
     let document = parse(content);
     loaded.row.head.last_refreshed_at = Some(now);
+    let written = Provenance::default().after_edit(&Document::default(), &document, 1);
     let state = NewState {
         evidence: no_evidence(&document, checked.max_tokens),
-        provenance: Provenance::default().after_edit(&Document::default(), &document, 1),
+        provenance: if cause == VersionCause::Import { imported(written, 1) } else { written },
         settings: loaded.settings(),
         vector: Some(vector),
-        ..by_person(document, VersionCause::Created)
+        ..by_hand(document, cause)
     };
     publish(tx, bank, loaded.row, state, 0, now)?;
     Ok(key)
 }
 
-/// A state that a person made; evidence, origins, settings and vector are filled in.
-pub(super) fn by_person(document: Document, cause: VersionCause) -> NewState {
+/// Origins in which what a version wrote was read in: nobody here wrote it, and nothing is known of
+/// what it rests on.
+fn imported(mut origins: Provenance, version: u32) -> Provenance {
+    for origin in origins.0.values_mut().filter(|origin| origin.version == version) {
+        origin.author = Author::Import;
+        origin.sources.clear();
+    }
+    origins
+}
+
+/// A state that was made here or read in, not by a run; evidence, origins, settings and vector are
+/// filled in.
+pub(super) fn by_hand(document: Document, cause: VersionCause) -> NewState {
     NewState {
         evidence: no_evidence(&document, 0),
         document,
         provenance: Provenance::default(),
         cause,
-        actor: Actor::Person,
+        actor: if cause == VersionCause::Import { Actor::Import } else { Actor::Person },
         operation: None,
         proposal: None,
         accepted_op_ids: None,
@@ -432,26 +446,43 @@ pub(super) async fn edit(
     let vector = vector(engine, &before.model.name, &content, &CancellationToken::new()).await?;
     let (now, model) = (engine.now(), id.clone());
     write_bank(engine, bank, "edit_model", move |tx, key| {
-        let mut loaded = Loaded::get(tx, key, &model)?;
-        let document = reconcile(&loaded.document, parse(&content));
-        let provenance =
-            origins(tx, loaded.key())?.after_edit(&loaded.document, &document, expected + 1);
-        let mut evidence = evidence_of(&loaded.row, &document);
-        evidence.document_tokens = tokens(&content);
-        let moved = clocks(&loaded.row.head).after(ClockEvent::Edited, now);
-        set_clocks(&mut loaded.row.head, moved);
-        let state = NewState {
-            evidence,
-            provenance,
-            settings: loaded.settings(),
-            vector: Some(vector),
-            ..by_person(document, VersionCause::Edit)
-        };
-        publish(tx, key, loaded.row, state, expected, now)
+        rewrite(tx, key, &model, &content, vector, VersionCause::Edit, expected, now)
     })
     .await?;
     super::published::after_commit(engine, bank, id, None).await;
     super::get(engine, bank, id).await
+}
+
+/// Publishes a text over version `expected` that a person wrote (`Edit`) or that was read in
+/// (`Import`). Evidence and watermark stay.
+#[allow(clippy::too_many_arguments, reason = "one step of two callers, and all of it differs")]
+pub(super) fn rewrite(
+    tx: &WriteTx<'_>,
+    bank: BankKey,
+    id: &ModelId,
+    content: &str,
+    vector: (EmbedderKey, Vec<f32>),
+    cause: VersionCause,
+    expected: u32,
+    now: Instant,
+) -> store::Result<u32> {
+    let mut loaded = Loaded::get(tx, bank, id)?;
+    let document = reconcile(&loaded.document, parse(content));
+    let version = expected + 1;
+    let written = origins(tx, loaded.key())?.after_edit(&loaded.document, &document, version);
+    let mut evidence = evidence_of(&loaded.row, &document);
+    evidence.document_tokens = tokens(content);
+    let moved = clocks(&loaded.row.head).after(ClockEvent::Edited, now);
+    set_clocks(&mut loaded.row.head, moved);
+    let is_import = cause == VersionCause::Import;
+    let state = NewState {
+        evidence,
+        provenance: if is_import { imported(written, version) } else { written },
+        settings: loaded.settings(),
+        vector: Some(vector),
+        ..by_hand(document, cause)
+    };
+    publish(tx, bank, loaded.row, state, expected, now)
 }
 
 pub(super) async fn clear(
@@ -475,7 +506,7 @@ pub(super) async fn clear(
             evidence: no_evidence(&document, loaded.row.head.max_tokens),
             settings: loaded.settings(),
             vector: Some(vector),
-            ..by_person(document, VersionCause::Clear)
+            ..by_hand(document, VersionCause::Clear)
         };
         publish(tx, key, loaded.row, state, expected, now)
     })

@@ -2,7 +2,7 @@
 //! changed by any of it; what comes back is a new one.
 
 use super::blame::Known;
-use super::lifecycle::{by_person, vector};
+use super::lifecycle::{by_hand, vector};
 use super::loaded::{Loaded, clocks, from_json, set_clocks};
 use super::publish::{NewState, no_evidence, origins, publish, tokens};
 use crate::handle::write_bank;
@@ -55,7 +55,7 @@ pub(super) async fn revert(
             settings: loaded.settings(),
             vector: Some(vector),
             note: Some(format!("from {version}")),
-            ..by_person(document, VersionCause::Revert)
+            ..by_hand(document, VersionCause::Revert)
         };
         publish(tx, key, loaded.row, state, expected, now)
     })

@@ -214,3 +214,68 @@ pub struct BundleFile {
     /// Its text.
     pub content: String,
 }
+
+/// Markdown files to be taken in as pages or models.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ImportPages {
+    /// Paths of files, of folders with a bundle, or of folders with other Markdown.
+    pub paths: Vec<String>,
+    /// Whether they become pages of the tree; plain models otherwise.
+    #[serde(default = "yes")]
+    pub as_pages: bool,
+    /// The folder to put pages into; the root when absent.
+    #[serde(default)]
+    pub parent_id: Option<NodeId>,
+    /// What to do with one that is there already.
+    #[serde(default)]
+    pub on_conflict: OnConflict,
+    /// Who decides; `auto` when absent.
+    #[serde(default)]
+    pub review: Option<ReviewMode>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What to do with a page or model that is there already: one with the id that a file states, or a
+/// page of the same name in the same folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum OnConflict {
+    /// It stays; the file is left out.
+    #[default]
+    Skip,
+    /// The file becomes its next version; its settings stay.
+    Replace,
+    /// The file becomes another one, with a number behind its name where that is needed.
+    NewId,
+}
+
+/// What an import did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ImportedPages {
+    /// What was taken in, in the order of the files.
+    pub imported: Vec<ImportedPage>,
+    /// What was left out, with the reason; everything else was stored.
+    pub skipped: Vec<super::memory::Skipped>,
+}
+
+/// A page or model that an import made or gave another version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ImportedPage {
+    /// Name of the file, below what was chosen.
+    pub file: String,
+    /// Its name now.
+    pub name: String,
+    /// Its model.
+    pub mental_model_id: ModelId,
+    /// Its page; none for a plain model.
+    pub page_id: Option<NodeId>,
+    /// Whether it was there before.
+    pub replaced: bool,
+}

@@ -1,6 +1,7 @@
 //! Pages as Markdown: one with its header, or all of them as a bundle of files with an index and, for
 //! each page, its history.
 
+use super::index::{self, INDEX, Item, link_text, one_line};
 use crate::models::history;
 use crate::models::loaded::Loaded;
 use crate::models::published::file as target;
@@ -12,13 +13,9 @@ use domain::document::LineEnd;
 use domain::page::{self, FrontMatter, PAGE_TYPE};
 use domain::time::to_rfc3339;
 use domain::{FieldFault, NodeId};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use store::kb::{self, Node, NodeKind};
 use store::{BankKey, ReadTx};
-
-/// The file of a bundle that names all others.
-const INDEX: &str = "index.md";
 
 /// A page with its header.
 pub(super) fn page(tx: &ReadTx<'_>, bank: BankKey, id: &NodeId) -> store::Result<PageText> {
@@ -58,44 +55,28 @@ pub(super) fn bundle(tx: &ReadTx<'_>, bank: BankKey) -> store::Result<Vec<Bundle
     let nodes = kb::list(tx, bank)?;
     let places: Vec<_> = nodes.iter().map(|node| (node.key, node.parent)).collect();
     let name = store::banks::by_key(tx, bank)?.name;
-    let mut index = format!("# {}\n\n", one_line(&name));
+    let mut items = Vec::new();
     let mut pages = Vec::new();
     for (at, depth) in page::walk(&places) {
         let node = &nodes[at];
-        let indent = "  ".repeat(usize::try_from(depth).unwrap_or(0));
-        let label = link_text(&node.name);
-        // Writing to a string cannot fail.
-        let _ = match node.kind {
-            NodeKind::Folder => writeln!(index, "{indent}- {label}"),
-            NodeKind::Page => writeln!(index, "{indent}- [{label}]({}.md)", node.id),
-        };
+        let file = format!("{}.md", node.id);
+        items.push(Item {
+            depth: usize::try_from(depth).unwrap_or(0),
+            name: node.name.clone(),
+            file: (node.kind == NodeKind::Page).then(|| file.clone()),
+        });
         if let Some(text) = text(tx, node)? {
-            pages.push(BundleFile { path: format!("{}.md", node.id), content: text.markdown });
+            pages.push(BundleFile { path: file, content: text.markdown });
             pages.push(BundleFile {
                 path: format!("{}.log.md", node.id),
                 content: log(tx, bank, node)?,
             });
         }
     }
+    let index = index::write(&name, &items);
     let mut files = vec![BundleFile { path: INDEX.to_owned(), content: index }];
     files.extend(pages);
     Ok(files)
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// A name as the text of a link: what would end the link or begin markup is escaped.
-fn link_text(name: &str) -> String {
-    let mut text = String::new();
-    for c in one_line(name).chars() {
-        if matches!(c, '\\' | '[' | ']' | '*' | '_' | '`' | '<' | '>') {
-            text.push('\\');
-        }
-        text.push(c);
-    }
-    text
 }
 
 /// The history of a page, newest first, a line for each entry.
@@ -201,23 +182,5 @@ fn refused(message: &str) -> Error {
 /// Whether a file may be one that an earlier bundle left. Pages and histories are named after ids
 /// that nothing else is called by; an index is told by what stands in it.
 fn is_of_a_bundle(path: &Path, name: &str) -> bool {
-    name != INDEX || std::fs::read_to_string(path).is_ok_and(|text| is_index(&text))
-}
-
-/// Whether a text is an index of pages: a heading, then folders and pages as a list, each page a link
-/// to a file named after an id.
-fn is_index(text: &str) -> bool {
-    let mut lines = text.lines();
-    let begins = lines.next().is_some_and(|line| line.starts_with("# "));
-    let is_page = |item: &str| {
-        let name = item.strip_suffix(".md)").and_then(|item| item.rsplit_once("](")).map(|at| at.1);
-        let hex = name.and_then(|name| name.strip_prefix("kp-"));
-        hex.is_some_and(|hex| hex.len() == 32 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
-    };
-    let items: Option<Vec<&str>> = lines
-        .map(str::trim_start)
-        .filter(|line| !line.is_empty())
-        .map(|line| line.strip_prefix("- "))
-        .collect();
-    begins && items.is_some_and(|items| items.is_empty() || items.into_iter().any(is_page))
+    name != INDEX || std::fs::read_to_string(path).is_ok_and(|text| index::read(&text).is_some())
 }

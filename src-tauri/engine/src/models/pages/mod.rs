@@ -4,13 +4,15 @@
 
 mod export;
 mod find;
+mod import;
+mod index;
 mod tree;
 mod write;
 
 use crate::handle::read_bank;
 use crate::view::page::{
-    BundleFile, ChangedNode, CreatedPage, NewFolder, NewPage, NodePatch, PageHit, PageText,
-    TreeNode,
+    BundleFile, ChangedNode, CreatedPage, ImportPages, ImportedPages, NewFolder, NewPage,
+    NodePatch, PageHit, PageText, TreeNode,
 };
 use crate::{Engine, Result};
 use domain::{BankId, NodeId};
@@ -91,6 +93,16 @@ pub async fn bundle(engine: &Engine, bank: &BankId) -> Result<Vec<BundleFile>> {
 pub async fn save_bundle(engine: &Engine, bank: &BankId, folder: &str) -> Result<u32> {
     let files = bundle(engine, bank).await?;
     export::save(engine, folder, files).await
+}
+
+/// Takes Markdown files in as pages or models, all in one transaction. Each becomes a document as it
+/// is, written by an import; no refresh is queued.
+///
+/// # Errors
+/// `invalid_request` without a path, `bad_parent`, `bank_not_found`; a file that cannot be read is
+/// told in the answer.
+pub async fn import(engine: &Engine, bank: &BankId, input: ImportPages) -> Result<ImportedPages> {
+    import::pages(engine, bank, input).await
 }
 
 /// Pages that the words name or that mean the same, best first, 50 at most.

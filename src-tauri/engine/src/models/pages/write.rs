@@ -14,10 +14,11 @@ use domain::model::{CreateDefaults, PAGE_MAX_TOKENS};
 use domain::trigger::StatedTrigger;
 use domain::{BankId, FieldFault, NodeId};
 use store::kb::{self, NewNode, Node, NodeKind};
+use store::versions::VersionCause;
 use store::{BankKey, NodeKey, ReadTx, WriteTx};
 use tokio_util::sync::CancellationToken;
 
-fn node_id(engine: &Engine, prefix: &str) -> NodeId {
+pub(super) fn node_id(engine: &Engine, prefix: &str) -> NodeId {
     NodeId(format!("{prefix}-{}", engine.new_id().replace('-', "")))
 }
 
@@ -31,7 +32,7 @@ fn named(name: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
-fn folder_key(
+pub(super) fn folder_key(
     tx: &ReadTx<'_>,
     bank: BankKey,
     parent: Option<&NodeId>,
@@ -89,7 +90,8 @@ pub(super) async fn page(engine: &Engine, bank: &BankId, input: NewPage) -> Resu
     let now = engine.now();
     write_bank(engine, bank, "create_page", move |tx, key| {
         let parent = folder_key(tx, key, parent.as_ref())?;
-        let model = lifecycle::insert(tx, key, &model_id, &checked, vector, now)?;
+        let model =
+            lifecycle::insert(tx, key, &model_id, &checked, vector, VersionCause::Created, now)?;
         let name = checked.name.clone();
         let new = NewNode { id: page_id, kind: NodeKind::Page, name, parent, model: Some(model) };
         kb::insert(tx, key, &new, now)?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Largest file whose text is offered for review: far beyond any document, small enough to read
 /// whenever the window comes to the front.
-pub(super) const LARGEST: u64 = 8 << 20;
+pub(in crate::models) const LARGEST: u64 = 8 << 20;
 
 /// A file as it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
