@@ -378,7 +378,7 @@ impl Import<'_> {
                         None => skip("It says the same already."),
                     }
                 }
-                (Fate::New, _) => imported.push(self.new(ready)?),
+                (Fate::New, _) => imported.push(self.add(ready)?),
             }
         }
         Ok((imported, skipped))
@@ -414,7 +414,7 @@ impl Import<'_> {
         Ok(key)
     }
 
-    fn new(&mut self, ready: Ready) -> store::Result<ImportedPage> {
+    fn add(&mut self, ready: Ready) -> store::Result<ImportedPage> {
         let Ready { entry, vector, page, model: fresh, .. } = ready;
         let Entry { file, folders, id: stated, mut model } = entry;
         if !self.input.as_pages {
