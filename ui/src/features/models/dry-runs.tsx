@@ -66,7 +66,7 @@ function Line({
 }) {
   const { mark, tone } = looks[state];
   return (
-    <div className="grid min-h-8 grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1.5fr)_auto] items-center gap-x-3 border-line border-t px-4">
+    <div className="grid min-h-8 grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1.4fr)_minmax(0,1fr)] items-center gap-x-3 border-line border-t px-4">
       <StateWord mark={mark} tone={tone}>
         {words.states[state]}
       </StateWord>
@@ -78,7 +78,7 @@ function Line({
         <Link
           to="/b/$bank/models/$model/dry-run/$run"
           params={{ bank, model, run: result.run }}
-          className="inline-flex min-h-6 items-center"
+          className="min-h-6 truncate text-right leading-6"
         >
           {words.look(name)}
         </Link>
