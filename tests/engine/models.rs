@@ -142,6 +142,32 @@ async fn a_delta_touches_one_block_and_leaves_the_bytes_of_the_others() {
     assert_eq!(versions(&timeline), [(2, "refresh_delta"), (1, "refresh_full")]);
 }
 
+/// Extractive 9, README 14: a newer word on the same matter takes the place of the older; what somebody
+/// did to the thing, or to something else too, stands beside it.
+#[tokio::test]
+async fn a_deed_stands_beside_a_state_and_a_newer_state_replaces_it() {
+    let f = Fixture::new().await;
+    let before = published(&f, "delta").await;
+    let swept = "The kiln of the workshop was swept at 90 degrees.";
+    f.fact(swept, &["Kiln"], "2026-02-20").await;
+    let raised = "The kiln of the workshop by Edda reaches 1250 degrees.";
+    f.fact(raised, &["Kiln", "Edda"], "2026-02-21").await;
+    refresh(&f, false).await;
+    let beside = detail(&f).await;
+    for block in before.structure.blocks() {
+        let (_, now) = beside.structure.block(&block.id).expect("every block is still there");
+        assert_eq!(now.text, block.text);
+    }
+    for text in [swept, raised] {
+        assert!(beside.content.contains(text), "{}", beside.content);
+    }
+    f.fact("The kiln of the workshop reaches 1300 degrees.", &["Kiln"], "2026-02-22").await;
+    refresh(&f, false).await;
+    let after = detail(&f).await;
+    assert!(!after.content.contains("reaches 1200 degrees"), "{}", after.content);
+    assert_eq!(after.structure.blocks().count(), beside.structure.blocks().count());
+}
+
 /// FC-05: nothing new means nothing written.
 #[tokio::test]
 async fn fc_05_nothing_new_writes_nothing() {

@@ -6,7 +6,7 @@ use super::layout::{REST, block_text, own_heading};
 use super::{cited, count_types, found, material, names_of, relevant, stored_vectors, trace};
 use crate::models::refresh::drafted::{Drafted, succeed};
 use crate::models::refresh::plan::Plan;
-use crate::reflect::extractive::relate::likeness;
+use crate::reflect::extractive::relate::{likeness, same_facet};
 use crate::reflect::extractive::{
     Material, Relation, Source, SourceKind, Statement, relate, select,
 };
@@ -261,8 +261,15 @@ async fn blocks(
         let facts: Vec<&Memory> = sources.iter().filter_map(|id| beside.memories.get(id)).collect();
         let whole = facts.iter().find(|memory| block_text(&memory.text) == block.text);
         let vector = whole.and_then(|memory| stored.get(&memory.key)).cloned();
-        let entities: BTreeSet<String> =
-            sources.iter().filter_map(|id| beside.names.get(id)).flatten().cloned().collect();
+        // Those of the fact in whose words it stands, else of all that it rests on.
+        let entities: BTreeSet<String> = match whole {
+            Some(memory) => {
+                beside.names.get(memory.id.as_str()).into_iter().flatten().cloned().collect()
+            }
+            None => {
+                sources.iter().filter_map(|id| beside.names.get(id)).flatten().cloned().collect()
+            }
+        };
         let time = |memory: &&Memory| memory.occurred_start.or(memory.mentioned_at);
         known.push(Known {
             section: section.id.clone(),
@@ -340,8 +347,10 @@ impl Weave<'_> {
         if let Some(block) = related().find(|block| relation(block) == Relation::Same) {
             return reflect(block, statement, woven);
         }
-        let differs: Vec<&Known> =
-            related().filter(|block| relation(block) == Relation::Differs).collect();
+        let differs: Vec<&Known> = related()
+            .filter(|block| relation(block) == Relation::Differs)
+            .filter(|block| same_facet(statement, &block.statement))
+            .collect();
         let superseded = differs
             .iter()
             .filter(|block| is_newer(statement, &block.statement))

@@ -193,6 +193,27 @@ pub(crate) fn names(text: &str) -> BTreeSet<String> {
     out
 }
 
+/// What a text says beside whom, what, when and how many it names: its stems without names, the words
+/// of its entities' names, numbers with their units, months and denials.
+pub(crate) fn said(text: &str, entities: &[String]) -> BTreeSet<String> {
+    let is_number = |token: &str| token.starts_with(|c: char| c.is_numeric());
+    let mut named = names(text);
+    named.extend(entities.iter().flat_map(|name| tokens(name)));
+    let named: BTreeSet<String> = named.iter().map(|word| stem(word)).collect();
+    let mut out = BTreeSet::new();
+    let mut counted = false;
+    for token in tokens(text) {
+        let empty = EMPTY.contains(&format!(" {token} "));
+        let aside = counted || is_number(&token) || month(&token).is_some() || negates(&token);
+        counted = is_number(&token);
+        let stem = stem(&token);
+        if !empty && !aside && !named.contains(&stem) {
+            out.insert(stem);
+        }
+    }
+    out
+}
+
 /// Whether a text denies something.
 pub(crate) fn negates(text: &str) -> bool {
     tokens(text).iter().any(|token| {
