@@ -7,7 +7,7 @@
 //! every version is there, every fact in scope was written, judged, declined, carried or is yet to
 //! be read, and the file is sound.
 
-use chrono::{Duration, NaiveDate};
+use chrono::{Datelike, Duration, NaiveDate, Weekday};
 use domain::document::Document;
 use domain::proposal::Decision;
 use domain::{MemoryId, ModelId};
@@ -332,6 +332,12 @@ impl World {
     async fn finish_work(&mut self) {
         let f = self.f();
         automatic::tick(&f.engine, f.engine.now()).await.expect("a look at the schedules");
+        // Once a week facts of the yard were folded, which its document waits for.
+        if self.day.weekday() == Weekday::Sat {
+            let touched = BTreeSet::from(["yard".to_owned()]);
+            let told = automatic::after_consolidation(&f.engine, &f.bank, &touched).await;
+            told.expect("submitted refreshes");
+        }
         f.run_queue().await;
     }
 
