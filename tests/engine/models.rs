@@ -88,6 +88,25 @@ fn versions(entries: &[TimelineEntry]) -> Vec<(u32, &str)> {
 }
 
 #[tokio::test]
+async fn a_model_that_does_not_say_who_decides_goes_by_its_bank() {
+    let f = Fixture::new().await;
+    let review = async |name: &str| {
+        let silent = NewModel {
+            id: Some(name.to_owned()),
+            review: None,
+            content: Some("Fires on Mondays.".to_owned()),
+            ..kiln(ReviewMode::Auto, "delta")
+        };
+        models::create(&f.engine, &f.bank, silent).await.expect("a model");
+        models::get(&f.engine, &f.bank, &ModelId::from(name)).await.expect("it").model.review
+    };
+    assert_eq!(review("plain").await, ReviewMode::Auto);
+    let manual = json!({ "review_default": "manual" });
+    engine::settings::set_of(&f.engine, &f.bank, manual.into()).await.expect("settings");
+    assert_eq!(review("stated").await, ReviewMode::Manual);
+}
+
+#[tokio::test]
 async fn a_model_is_built_from_the_bank_with_blame_and_evidence() {
     let f = Fixture::new().await;
     let made = published(&f, "delta").await;

@@ -24,6 +24,18 @@ use store::versions::{Actor, VersionCause};
 use store::{BankKey, EmbedderKey, ModelKey, WriteTx, models};
 use tokio_util::sync::CancellationToken;
 
+/// What a bank presumes of a model that does not say it.
+pub(super) async fn defaults(engine: &Engine, bank: &BankId) -> Result<CreateDefaults> {
+    let id = bank.clone();
+    let stated = engine.store().read(move |tx| {
+        let Some(key) = store::banks::find_key(tx, &id)? else { return Ok(None) };
+        let settings = crate::settings::of_bank(tx, &store::banks::by_key(tx, key)?)?;
+        Ok(settings.review_default)
+    });
+    let plain = CreateDefaults::default();
+    Ok(CreateDefaults { review: stated.await?.unwrap_or(plain.review), ..plain })
+}
+
 /// A request that was read, and what is worth telling about it.
 pub(super) fn checked(input: &NewModel) -> Result<(CreateModel, Vec<FieldWarning>)> {
     checked_over(input, CreateDefaults::default(), &StatedTrigger::default())
@@ -74,7 +86,8 @@ pub(super) async fn create(
     bank: &BankId,
     input: NewModel,
 ) -> Result<CreatedModel> {
-    let (checked, _) = checked(&input)?;
+    let defaults = defaults(engine, bank).await?;
+    let (checked, _) = checked_over(&input, defaults, &StatedTrigger::default())?;
     if checked.content.is_none() {
         super::refresh::ensure_able(engine).await?;
     }

@@ -72,7 +72,8 @@ pub(super) async fn page(engine: &Engine, bank: &BankId, input: NewPage) -> Resu
         review: input.review,
         content: input.content,
     };
-    let defaults = CreateDefaults { max_tokens: PAGE_MAX_TOKENS, ..CreateDefaults::default() };
+    let of_bank = lifecycle::defaults(engine, bank).await?;
+    let defaults = CreateDefaults { max_tokens: PAGE_MAX_TOKENS, ..of_bank };
     let (checked, _) = checked_over(&model, defaults, &StatedTrigger::page_defaults())?;
     if checked.content.is_none() {
         crate::models::refresh::ensure_able(engine).await?;
