@@ -1,5 +1,5 @@
 import { AlertDialog, Dialog as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { cn } from "~/lib/cn";
 
 const scrim = "fixed inset-0 z-20 bg-(--scrim)";
@@ -19,13 +19,32 @@ interface Props {
   foot: ReactNode;
 }
 
+/**
+ * Where the focus was goes on having it when a dialog closes, unless something else has taken it by
+ * then. The dialogs have no trigger of their own that they could return it to.
+ */
+function useFocusBack() {
+  const before = useRef<Element | null>(null);
+  return {
+    onOpenAutoFocus: () => {
+      before.current = document.activeElement;
+    },
+    onCloseAutoFocus: (event: Event) => {
+      event.preventDefault();
+      const held = before.current;
+      if (document.activeElement === document.body && held instanceof HTMLElement) held.focus();
+    },
+  };
+}
+
 /** A question that must be answered: focus starts on the way back. Put it in `foot` with `Back`. */
 export function Confirm({ open, onOpenChange, title, about, children, foot }: Props) {
+  const focus = useFocusBack();
   return (
     <AlertDialog.Root open={open} onOpenChange={onOpenChange}>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className={scrim} />
-        <AlertDialog.Content className={sheet}>
+        <AlertDialog.Content className={sheet} {...focus}>
           <div className="scroll-quiet grid content-start gap-3 px-6 py-5">
             <AlertDialog.Title className="type-title">{title}</AlertDialog.Title>
             <AlertDialog.Description asChild>
@@ -45,11 +64,12 @@ export const Back = AlertDialog.Cancel;
 
 /** A short form. */
 export function FormDialog({ open, onOpenChange, title, about, children, reading, foot }: Props) {
+  const focus = useFocusBack();
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className={scrim} />
-        <Radix.Content className={sheet}>
+        <Radix.Content className={sheet} {...focus}>
           <div
             className="scroll-quiet grid content-start gap-3 px-6 py-5"
             data-focus-inside

@@ -13,6 +13,7 @@ import { useCover } from "~/lib/use-cover";
 import type { BankId, NodeId, TreeNode } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
 import { Hits } from "./hits";
+import { ImportDialog } from "./import-dialog";
 import { MoveDialog } from "./move-dialog";
 import { type NodeActs, NodeDetail } from "./node-detail";
 import { FolderDialog, PageDialog, RemoveDialog, RenameDialog } from "./node-dialogs";
@@ -21,9 +22,9 @@ import { strings } from "./strings";
 import { above, rowsOf } from "./tree";
 import { useActs } from "./use-acts";
 
-type Dialog = "folder" | "page" | "rename" | "move" | "remove" | null;
+type Dialog = "folder" | "page" | "import" | "rename" | "move" | "remove" | null;
 
-/** Models as folders and pages: browse them, put them in order, save them as files. */
+/** Models as folders and pages: browse them, put them in order, save them as files, read files in. */
 export function PagesScreen({
   bank,
   node: chosen,
@@ -98,6 +99,7 @@ export function PagesScreen({
     "pages.down": step("down"),
     "pages.in": step("in"),
     "pages.out": step("out"),
+    "pages.import": () => setDialog("import"),
     "pages.save": hasPages ? save : strings.nothingToExport,
   });
 
@@ -186,28 +188,35 @@ export function PagesScreen({
                 {strings.newPage}
               </Button>
             </PaneHead>
-            {nodes.length > 0 && (
+            {tree.data && (
               <div className="flex flex-wrap items-center gap-2 border-line border-b px-4 py-2">
-                <FilterField
-                  ref={field}
-                  label={strings.find}
-                  icon={Search}
-                  value={words}
-                  onChange={({ target }) => onWords(target.value)}
-                  onKeyDown={({ key }) => {
-                    if (key === "Escape") onWords("");
-                  }}
-                  after={<Keys of="pages.find" />}
-                  className="max-w-[26rem] flex-1"
-                />
-                <Button
-                  className="ml-auto"
-                  disabled={acts.busy}
-                  unavailable={hasPages ? undefined : strings.nothingToExport}
-                  onClick={save}
-                >
-                  {strings.export}
+                {nodes.length > 0 && (
+                  <FilterField
+                    ref={field}
+                    label={strings.find}
+                    icon={Search}
+                    value={words}
+                    onChange={({ target }) => onWords(target.value)}
+                    onKeyDown={({ key }) => {
+                      if (key === "Escape") onWords("");
+                    }}
+                    after={<Keys of="pages.find" />}
+                    className="max-w-[26rem] flex-1"
+                  />
+                )}
+                {/* Stays while the first pages arrive, so that the focus comes back to it. */}
+                <Button className="ml-auto" onClick={() => setDialog("import")}>
+                  {strings.import.open}
                 </Button>
+                {nodes.length > 0 && (
+                  <Button
+                    disabled={acts.busy}
+                    unavailable={hasPages ? undefined : strings.nothingToExport}
+                    onClick={save}
+                  >
+                    {strings.export}
+                  </Button>
+                )}
               </div>
             )}
             {acts.report && dialog !== "move" && (
@@ -237,6 +246,14 @@ export function PagesScreen({
       )}
       {dialog === "page" && (
         <PageDialog bank={bank} into={into ?? null} onMade={show} onClose={() => setDialog(null)} />
+      )}
+      {dialog === "import" && (
+        <ImportDialog
+          bank={bank}
+          into={into ?? null}
+          onShow={show}
+          onClose={() => setDialog(null)}
+        />
       )}
       {dialog === "rename" && node && (
         <RenameDialog bank={bank} node={node} onClose={() => setDialog(null)} />

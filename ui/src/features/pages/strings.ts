@@ -1,4 +1,5 @@
 import { count, plural } from "~/lib/format";
+import type { ImportedPage } from "~/platform/bindings";
 
 /** Words of the models as folders and pages. */
 export const strings = {
@@ -106,6 +107,63 @@ export const strings = {
     make: "Make it",
     save: "Save",
     cancel: "Cancel",
+  },
+  import: {
+    open: "Import Markdown…",
+    title: "Import Markdown",
+    about:
+      "Files that were saved from here come back as they were; notes of other programs fit too.",
+    path: "File or folder",
+    pathHelp: "A path on this computer. A folder is read with all Markdown below it.",
+    chooseFolder: "Choose folder…",
+    chooseFiles: "Choose files…",
+    chooseTitle: "What should be read in?",
+    blank: "Name a file or a folder first.",
+    kind: "What they become",
+    pages: "Pages",
+    pagesHelp: (folder: string | undefined) =>
+      `${folder === undefined ? "Put at the top level" : `Put into ${folder}`}. Folders among the files become folders here.`,
+    models: "Models without a place",
+    modelsHelp: "They are kept in the list, not among the folders.",
+    conflict: {
+      pages: "When the page a file was saved from, or one of its name, is there already",
+      models: "When the model that a file was saved from is there already",
+    },
+    skip: "Keep what is here",
+    skipHelp: "The file is left out.",
+    replace: "Replace its document",
+    replaceHelp: "The earlier document stays in its history, and its settings stay.",
+    twin: "Make another one",
+    twinHelp: {
+      pages: "Both are kept; a number is put behind the name of the new one.",
+      models: "Both are kept under the same name.",
+    },
+    manualHelp: "Each change waits for your review. What is replaced keeps its own setting.",
+    act: "Import",
+    reading: "Importing…",
+    goesOn: "You can close this: it goes on.",
+    close: "Close",
+    notRead: "The files were not read in: nothing was changed.",
+    done: "Import finished",
+    result: (imported: readonly ImportedPage[], left: number) => {
+      const replaced = imported.filter((each) => each.replaced).length;
+      const made = imported.filter((each) => !each.replaced);
+      const one = made.some(({ page_id }) => page_id !== null) ? "page" : "model";
+      const parts = [
+        ...(made.length > 0 ? [`${plural(made.length, one)} made`] : []),
+        ...(replaced > 0 ? [`${count(replaced)} replaced`] : []),
+        ...(left > 0 ? [`${count(left)} left out`] : []),
+      ];
+      return parts.length > 0 ? `${parts.join(", ")}.` : "Nothing was read in.";
+    },
+    noneFound: "There is no Markdown file there. Choose another file or folder.",
+    inTheList: "Models are found in the list, not among the folders.",
+    leftNext: "To take these in as well, mend the file, or import again and replace what is here.",
+    files: "What became of the files",
+    called: (name: string) => `It is called ${name}.`,
+    fates: { left: "Left out", replaced: "Replaced", made: "Made" },
+    another: "Import more",
+    finish: "Done",
   },
   move: {
     title: (name: string) => `Move ${name}`,
