@@ -36,7 +36,7 @@ describe("activity", () => {
   test("is narrowed to one model, which the address keeps", async () => {
     const { user, platform, history } = renderApp("/b/workshop/activity");
     await row(/Move plan/);
-    await user.click(screen.getByRole("button", { name: "Model: all" }));
+    await user.click(screen.getByRole("button", { name: "Model All" }));
     await noViolations();
     await user.click(await screen.findByRole("button", { name: "Money" }));
     await waitFor(() => expect(screen.queryByText("Refresh: Move plan")).toBeNull());
@@ -45,7 +45,7 @@ describe("activity", () => {
     expect(platform.calls.findLast(([name]) => name === "pageOperations")?.[2]).toMatchObject({
       mental_model_id: "money",
     });
-    await user.click(screen.getByRole("button", { name: "Model: Money" }));
+    await user.click(screen.getByRole("button", { name: "Model Money" }));
     await user.click(await screen.findByRole("button", { name: "All" }));
     await row(/Move plan/);
   });

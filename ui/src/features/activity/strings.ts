@@ -11,7 +11,6 @@ export const strings = {
   kind: "Kind",
   allKinds: "All kinds",
   model: "Model",
-  modelIs: (name: string | null) => (name ? `Model: ${name}` : "Model: all"),
   allModels: "All",
   noModels: "There is no model in this bank yet.",
   findModel: "Find a model",
