@@ -4,6 +4,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "re
 import { cn } from "~/lib/cn";
 import { withIndex } from "~/lib/range";
 import { useFolded, useNarrow } from "~/lib/use-narrow";
+import { useRem } from "~/lib/use-rem";
 import { Icon } from "./icon";
 
 export interface Column<T> {
@@ -64,7 +65,7 @@ export function Grid<T>({
   const scroller = useRef<HTMLDivElement>(null);
   const narrow = useNarrow();
   const folded = useFolded();
-  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+  const rem = useRem();
   const shown = columns.filter(
     ({ room }) => !((room === "wide" && narrow) || (room === "unfolded" && folded)),
   );

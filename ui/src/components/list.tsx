@@ -2,6 +2,7 @@ import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { cn } from "~/lib/cn";
 import { withIndex } from "~/lib/range";
+import { useRem } from "~/lib/use-rem";
 
 /**
  * A list of which one row is the active one. Only rows in view are in the page. Focus stays on the
@@ -44,7 +45,7 @@ export function List<T>({
 }) {
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
-  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+  const rem = useRem();
   const at = items.findIndex((item) => idOf(item) === active);
   const virtual = useVirtualizer({
     count: items.length,

@@ -1,7 +1,8 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useRef } from "react";
+import { memo, type ReactNode, useEffect, useRef } from "react";
 import { cn } from "~/lib/cn";
 import { withIndex } from "~/lib/range";
+import { useRem } from "~/lib/use-rem";
 
 /**
  * Parts of unlike height under one another, of which only those in view are in the page. The current
@@ -40,7 +41,7 @@ export function Stack<T>({
   children: (item: T) => ReactNode;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+  const rem = useRem();
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
@@ -71,7 +72,7 @@ export function Stack<T>({
             className="absolute inset-x-0 top-0"
             style={{ transform: `translateY(${part.start}px)` }}
           >
-            {children(items[part.index] as T)}
+            <Part item={items[part.index]} draw={children as (item: unknown) => ReactNode} />
           </div>
         ))}
       </div>
@@ -79,3 +80,14 @@ export function Stack<T>({
     </div>
   );
 }
+
+/** Drawn anew when its item changes or how it is drawn, and not with each step of the scroller. */
+const Part = memo(function Part({
+  item,
+  draw,
+}: {
+  item: unknown;
+  draw: (item: unknown) => ReactNode;
+}) {
+  return draw(item);
+});

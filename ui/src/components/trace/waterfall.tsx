@@ -5,6 +5,7 @@ import { IconButton } from "~/components/button";
 import { cn } from "~/lib/cn";
 import { duration } from "~/lib/format";
 import { withIndex } from "~/lib/range";
+import { useRem } from "~/lib/use-rem";
 import { SpanDetail } from "./span-detail";
 import { rulerStep, type Span } from "./spans";
 import { columns, Row } from "./waterfall-row";
@@ -29,7 +30,7 @@ export function Waterfall({ spans, elapsed }: { spans: readonly Span[]; elapsed:
   const at = shown.findIndex((span) => span.id === active);
   const chosen = shown[at];
   const hasChildren = (span: Span) => parents.has(span.id);
-  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+  const rem = useRem();
   const virtual = useVirtualizer({
     count: shown.length,
     getScrollElement: () => table.current,

@@ -6,6 +6,7 @@ import { Icon } from "~/components/icon";
 import { ModelStateWord } from "~/components/model-state";
 import { cn } from "~/lib/cn";
 import { withIndex } from "~/lib/range";
+import { useRem } from "~/lib/use-rem";
 import type { ModelId, ModelRow, NodeId, TreeNode } from "~/platform/bindings";
 import { strings } from "./strings";
 import type { Row } from "./tree";
@@ -38,7 +39,7 @@ export function PagesTree({
 }) {
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
-  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+  const rem = useRem();
   const at = rows.findIndex(({ node }) => node.id === active);
   const virtual = useVirtualizer({
     count: rows.length,
