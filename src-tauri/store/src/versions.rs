@@ -177,6 +177,15 @@ pub fn append(tx: &WriteTx<'_>, bank: BankKey, model: ModelKey, new: &Version) -
     tx.changed(bank, CacheTag::Versions, None)
 }
 
+/// The settings that a version was made under; none when it is not kept.
+pub fn settings(tx: &ReadTx<'_>, model: ModelKey, version: u32) -> Result<Option<Value>> {
+    tx.find(
+        "SELECT settings FROM model_version WHERE model_id = ?1 AND version = ?2",
+        (model, version),
+        |r| row::json(r, 0),
+    )
+}
+
 /// A version by its number.
 ///
 /// # Errors

@@ -174,17 +174,23 @@ fn first_cited(
 }
 
 /// Rewrites the evidence of the published document without a new version: a run that changed no
-/// text still knows better what the text rests on.
+/// text still knows better what the text rests on. `before` is where its blocks were known to come
+/// from; where nothing is known better nothing is written.
 pub(super) fn rewrite_evidence(
     tx: &WriteTx<'_>,
     model: &mut Model,
     mut evidence: PublishedEvidence,
+    before: &Provenance,
     origins: &Provenance,
     now: Instant,
 ) -> store::Result<()> {
     let version = model.head.version;
     let cited = first_cited(tx, model.head.key, &mut evidence, version)?;
-    model.reflect_response = Some(to_json(&evidence));
+    let response = Some(to_json(&evidence));
+    if response == model.reflect_response && before == origins {
+        return Ok(());
+    }
+    model.reflect_response = response;
     provenance::set_citations(tx, model.head.key, &cited)?;
     let made = Made { version, operation: None, proposal: None, at: now, restored: Vec::new() };
     blame::write(tx, model.head.key, origins, &made)?;

@@ -167,7 +167,7 @@ fn read(r: &Row<'_>) -> rusqlite::Result<Memory> {
         id: MemoryId(r.get(1)?),
         bank: r.get(2)?,
         fact_type: fact_type(r, 3)?,
-        state: if r.get::<_, i64>(4)? == 0 { State::Valid } else { State::Invalidated },
+        state: state(r, 4)?,
         text,
         context: r.get(6)?,
         parts: row::json_opt(r, 7)?,
@@ -270,6 +270,25 @@ pub fn ids(tx: &ReadTx<'_>, keys: &[MemoryKey]) -> Result<HashMap<MemoryKey, Mem
         "SELECT m.id, m.uid FROM json_each(?1) j CROSS JOIN memory m ON m.id = j.value",
         [row::id_list(keys.iter().map(|k| k.0))],
         |r| Ok((r.get(0)?, MemoryId(r.get(1)?))),
+    )?;
+    Ok(rows.into_iter().collect())
+}
+
+fn state(r: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<State> {
+    Ok(if r.get::<_, i64>(column)? == 0 { State::Valid } else { State::Invalidated })
+}
+
+/// What those of some memories that are in the file say, and whether they are in use.
+pub fn texts(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    ids: &[MemoryId],
+) -> Result<HashMap<MemoryId, (State, String)>> {
+    let rows = tx.list(
+        "SELECT m.uid, m.state, m.text FROM json_each(?2) j CROSS JOIN memory m ON m.uid = j.value
+         WHERE m.bank_id = ?1",
+        (bank, row::text(ids)?),
+        |r| Ok((MemoryId(r.get(0)?), (state(r, 1)?, r.get(2)?))),
     )?;
     Ok(rows.into_iter().collect())
 }

@@ -310,8 +310,9 @@ impl Finish {
                 evidence.structured_output_version = Some(expected);
                 evidence.structured_output_schema = self.schema_name();
             }
-            let origins = self.settled(crate::models::publish::origins(tx, fresh.key())?);
-            rewrite_evidence(tx, &mut fresh.row, evidence, &origins, self.now)?;
+            let known = crate::models::publish::origins(tx, fresh.key())?;
+            let origins = self.settled(known.clone());
+            rewrite_evidence(tx, &mut fresh.row, evidence, &known, &origins, self.now)?;
         }
         store::models::save(tx, &fresh.row, expected, self.now)?;
         Ok(())

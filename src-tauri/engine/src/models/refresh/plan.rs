@@ -231,33 +231,35 @@ fn retractions(
 ) -> store::Result<(HashMap<String, String>, Partition)> {
     let cited = provenance::citations(tx, model.key())?;
     let ids: Vec<MemoryId> = cited.iter().map(|row| row.memory.clone()).collect();
-    let live: HashMap<String, Memory> = memories::by_ids(tx, bank, &ids)?
-        .into_iter()
-        .map(|memory| (memory.id.0.clone(), memory))
-        .collect();
-    let stones: HashMap<String, store::tombstones::Tombstone> =
+    let said = memories::texts(tx, bank, &ids)?;
+    let stones: HashMap<MemoryId, store::tombstones::Tombstone> =
         store::tombstones::of_memories(tx, bank, &ids)?
             .into_iter()
-            .map(|stone| (stone.memory.0.clone(), stone))
+            .map(|stone| (stone.memory.clone(), stone))
             .collect();
-    let standing = |id: &str| match (live.get(id), stones.get(id)) {
-        (memory, Some(stone)) => Standing::Tombstoned {
-            cause: fresh::cause(stone.cause),
-            in_scope: memory.is_some_and(|memory| {
-                memory.state == State::Valid
-                    && model.scope.keeps(&tag_set(&memory.tags), memory.fact_type)
-            }),
-            text: memory.filter(|m| m.state == State::Valid).map(|m| m.text.clone()),
-        },
-        (Some(memory), None) if memory.state == State::Valid => {
-            Standing::Live { text: memory.text.clone() }
+    let struck: Vec<MemoryId> = stones.keys().cloned().collect();
+    let reads: HashSet<MemoryId> = memories::by_ids(tx, bank, &struck)?
+        .into_iter()
+        .filter(|memory| memory.state == State::Valid)
+        .filter(|memory| model.scope.keeps(&tag_set(&memory.tags), memory.fact_type))
+        .map(|memory| memory.id)
+        .collect();
+    let standing = |id: &MemoryId| {
+        let text = said.get(id).filter(|(state, _)| *state == State::Valid).map(|(_, text)| text);
+        match (stones.get(id), text) {
+            (Some(stone), text) => Standing::Tombstoned {
+                cause: fresh::cause(stone.cause),
+                in_scope: reads.contains(id),
+                text: text.cloned(),
+            },
+            (None, Some(text)) => Standing::Live { text: text.clone() },
+            (None, None) => Standing::Missing,
         }
-        _ => Standing::Missing,
     };
     let mut texts = HashMap::new();
     let mut all = Vec::new();
     for row in cited {
-        let now = standing(row.memory.as_str());
+        let now = standing(&row.memory);
         texts.insert(row.memory.0.clone(), row.text.clone());
         let citation =
             retract::Citation { id: row.memory.0, fact_type: row.fact_type, text: row.text };
@@ -362,10 +364,8 @@ fn scope_words(tx: &ReadTx<'_>, model: &Loaded) -> store::Result<(String, Option
     if head.version == 0 {
         return Ok((now, None));
     }
-    let settings = match store::versions::get(tx, head.key, head.version) {
-        Ok(version) => version.settings,
-        Err(store::Error::NotFound { .. }) => return Ok((now, None)),
-        Err(error) => return Err(error),
+    let Some(settings) = store::versions::settings(tx, head.key, head.version)? else {
+        return Ok((now, None));
     };
     let tags: Vec<String> = from_json(&settings["tags"]).unwrap_or_default();
     let trigger = StatedTrigger::from_stored(&settings["trigger"]).0.effective();
