@@ -26,6 +26,7 @@ pub(crate) struct Admission<'a> {
     updated: (i64, i64),
     seq: (i64, i64),
     told: Option<(i64, i64)>,
+    narrow: bool,
 }
 
 impl<'a> Admission<'a> {
@@ -39,7 +40,13 @@ impl<'a> Admission<'a> {
             ),
             seq: (scope.after_seq.unwrap_or(i64::MIN), scope.up_to_seq.unwrap_or(i64::MAX)),
             told: scope.told_between.map(|(from, to)| (to_millis(from), to_millis(to))),
+            narrow: scope.is_narrow(),
         }
+    }
+
+    /// Whether every memory of an admitted type is admitted.
+    pub(crate) fn by_type_alone(&self) -> bool {
+        !self.narrow
     }
 
     /// The same predicate as [`Scope::restrict`].

@@ -4,6 +4,8 @@
 
 use std::collections::HashMap;
 
+use domain::MemoryId;
+
 use crate::entities;
 use crate::error::Result;
 use crate::keys::{BankKey, EntityKey, KeyMap, MemoryKey};
@@ -21,6 +23,14 @@ pub fn sources(
     match tx.matrix_of(bank).flatten() {
         Some(matrix) => matrix.ties().sources(tx, observations),
         None => memories::sources(tx, observations),
+    }
+}
+
+/// The ids of those of some memories of a bank that are in the file, by key.
+pub fn ids(tx: &ReadTx<'_>, bank: BankKey, keys: &[MemoryKey]) -> Result<KeyMap<MemoryId>> {
+    match tx.matrix_of(bank).flatten() {
+        Some(matrix) => matrix.ties().ids(tx, keys),
+        None => Ok(memories::ids(tx, keys)?.into_iter().collect()),
     }
 }
 

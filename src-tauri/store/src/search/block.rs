@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use domain::FactType;
 
+use super::admit::slot;
 use crate::keys::{MemoryKey, TagSetKey};
 
 /// Rows of a block. A write copies the blocks that it touches: small enough to be copied for one
@@ -220,8 +221,9 @@ fn dot_steps(query: &[i16], row: &[i8]) -> i32 {
 const PAGE: usize = 1024;
 const NOWHERE: u32 = u32::MAX;
 
-/// Where each memory stands, by key. Keys of a bank are close together, so this is a table and not
-/// a map: it is asked tens of thousands of times in one search.
+/// Where each memory stands and of which type it is, by key. Keys of a bank are close together, so this
+/// is a table and not a map: it is asked tens of thousands of times in one search, mostly for the type,
+/// which is therefore kept here in the two lowest bits and spares the walk to the row.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
     pages: Vec<Option<Arc<[u32; PAGE]>>>,
@@ -229,20 +231,30 @@ pub(crate) struct Places {
 
 impl Places {
     pub(crate) fn get(&self, key: MemoryKey) -> Option<usize> {
-        let key = usize::try_from(key.0).ok()?;
-        let place = self.pages.get(key / PAGE)?.as_ref()?[key % PAGE];
-        if place == NOWHERE { None } else { usize::try_from(place).ok() }
+        self.entry(key).and_then(|entry| usize::try_from(entry >> 2).ok())
     }
 
-    /// Keys of rows are never negative.
-    pub(crate) fn set(&mut self, key: MemoryKey, place: Option<usize>) {
+    /// The type of a memory that stands somewhere.
+    pub(crate) fn fact_type(&self, key: MemoryKey) -> Option<FactType> {
+        let slot = self.entry(key)? & 3;
+        FactType::ALL.into_iter().nth(usize::try_from(slot).ok()?)
+    }
+
+    fn entry(&self, key: MemoryKey) -> Option<u32> {
+        let key = usize::try_from(key.0).ok()?;
+        let entry = self.pages.get(key / PAGE)?.as_ref()?[key % PAGE];
+        (entry != NOWHERE).then_some(entry)
+    }
+
+    /// Keys of rows are never negative, and places are below a thousand million.
+    pub(crate) fn set(&mut self, key: MemoryKey, place: Option<(usize, FactType)>) {
         let Ok(key) = usize::try_from(key.0) else { return };
         if key / PAGE >= self.pages.len() {
             self.pages.resize(key / PAGE + 1, None);
         }
         let page = self.pages[key / PAGE].get_or_insert_with(|| Arc::new([NOWHERE; PAGE]));
-        let place = place.and_then(|place| u32::try_from(place).ok());
-        Arc::make_mut(page)[key % PAGE] = place.unwrap_or(NOWHERE);
+        let entry = place.and_then(|(place, of)| u32::try_from(place << 2 | slot(of)).ok());
+        Arc::make_mut(page)[key % PAGE] = entry.unwrap_or(NOWHERE);
     }
 }
 
@@ -304,8 +316,8 @@ mod tests {
     #[test]
     fn places_are_kept_apart() {
         let mut places = Places::default();
-        places.set(MemoryKey(5_000), Some(7));
-        places.set(MemoryKey(1), Some(0));
+        places.set(MemoryKey(5_000), Some((7, FactType::Observation)));
+        places.set(MemoryKey(1), Some((0, FactType::World)));
         let before = places.clone();
         places.set(MemoryKey(5_000), None);
         let at = |places: &Places, key| places.get(MemoryKey(key));
@@ -314,5 +326,8 @@ mod tests {
             [at(&before, 5_000), at(&before, -1), at(&before, 9_000_000)],
             [Some(7), None, None]
         );
+        assert_eq!(before.fact_type(MemoryKey(5_000)), Some(FactType::Observation));
+        assert_eq!(places.fact_type(MemoryKey(1)), Some(FactType::World));
+        assert_eq!(places.fact_type(MemoryKey(5_000)), None);
     }
 }

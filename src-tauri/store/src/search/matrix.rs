@@ -303,9 +303,9 @@ impl Matrix {
                 self.blocks.push(Arc::new(Block::empty(self.dim, self.width)));
             }
             self.len += 1;
-            self.places.set(traits.key, Some(self.len - 1));
             self.len - 1
         });
+        self.places.set(traits.key, Some((place, traits.fact_type)));
         let block = self.block_of(place);
         block.set_row(place % ROWS, traits);
         if let Some(vector) = vector {
@@ -320,7 +320,7 @@ impl Matrix {
         self.len -= 1;
         let (row, numbers) = self.block_of(self.len).take_last();
         if place != self.len {
-            self.places.set(row.key, Some(place));
+            self.places.set(row.key, Some((place, row.fact_type)));
             self.block_of(place).put_back(place % ROWS, row, &numbers);
         }
         self.blocks.truncate(self.len.div_ceil(ROWS));
@@ -400,6 +400,10 @@ impl Judge<'_> {
 
     /// The type of a memory that the scope admits.
     pub(crate) fn admits(&self, key: MemoryKey) -> Option<FactType> {
+        if self.admission.by_type_alone() {
+            let fact_type = self.matrix.places.fact_type(key)?;
+            return self.admission.types[slot(fact_type)].then_some(fact_type);
+        }
         let traits = self.matrix.traits(key)?;
         let fits = self.admission.types[slot(traits.fact_type)] && self.admission.admits(traits);
         fits.then_some(traits.fact_type)

@@ -1,10 +1,11 @@
 //! Finding memories by words. Any text is a legal search: it is cut into words here and never
 //! read as query syntax. Scripts without blanks are found by parts of a sentence.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
 
 use super::{Clause, Hit, Scope, best_of_each, matrix};
-use crate::error::Result;
+use crate::error::{Find as _, Result};
 use crate::keys::{BankKey, KeyMap};
 use crate::memories::fact_type;
 use crate::tx::ReadTx;
@@ -193,11 +194,45 @@ impl Sizes {
     }
 }
 
-/// In how many memories of the file each word stands. The index holds stems, so the words go
-/// through its own tokenizer first, in a scratch table of the connection.
+/// In how many memories of the file each word stands.
 fn frequencies(tx: &ReadTx<'_>, words: Vec<String>) -> Result<Vec<(String, i64)>> {
     if words.is_empty() {
         return Ok(Vec::new());
+    }
+    let stems = stems(tx, &words)?;
+    let mut count = tx.prepare("SELECT doc FROM fts_vocab WHERE term = ?1")?;
+    let mut found = Vec::with_capacity(words.len());
+    for word in words {
+        let mut most = 0;
+        for stem in stems.get(&word).into_iter().flatten() {
+            let in_file: Option<i64> = count.query_row([stem], |r| r.get(0)).find()?;
+            most = most.max(in_file.unwrap_or(0));
+        }
+        found.push((word, most));
+    }
+    Ok(found)
+}
+
+/// Words whose stems are remembered; then all are forgotten.
+const KNOWN_STEMS: usize = 10_000;
+
+/// What the index holds of each word. It holds stems, so that words go through its own tokenizer, in a
+/// scratch table of the connection; what came out once is remembered, since a tokenizer never changes
+/// its mind.
+fn stems(tx: &ReadTx<'_>, words: &[String]) -> Result<HashMap<String, Vec<String>>> {
+    static KNOWN: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
+    let lock = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut stems: HashMap<String, Vec<String>> = {
+        let known = lock();
+        words
+            .iter()
+            .filter_map(|word| known.get_key_value(word))
+            .map(|(w, s)| (w.clone(), s.clone()))
+            .collect()
+    };
+    let new: Vec<&String> = words.iter().filter(|word| !stems.contains_key(*word)).collect();
+    if new.is_empty() {
+        return Ok(stems);
     }
     tx.conn().execute_batch(
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.probe USING fts5 (
@@ -208,23 +243,28 @@ fn frequencies(tx: &ReadTx<'_>, words: Vec<String>) -> Result<Vec<(String, i64)>
     tx.prepare("DELETE FROM temp.probe")?.execute([])?;
     {
         let mut insert = tx.prepare("INSERT INTO temp.probe (rowid, word) VALUES (?1, ?2)")?;
-        for (n, word) in words.iter().enumerate() {
+        for (n, word) in new.iter().enumerate() {
             insert.execute((i64::try_from(n).unwrap_or(i64::MAX), word))?;
         }
     }
-    let mut counts = vec![0; words.len()];
-    let rows = tx.list(
-        "SELECT t.doc, coalesce(max(v.doc), 0) FROM temp.probe_term t
-         LEFT JOIN fts_vocab v ON v.term = t.term GROUP BY t.doc",
-        [],
-        |r| Ok((r.get::<_, i64>(0)?, r.get::<_, i64>(1)?)),
-    )?;
-    for (n, count) in rows {
-        if let Some(slot) = usize::try_from(n).ok().and_then(|n| counts.get_mut(n)) {
-            *slot = count;
+    let rows = tx.list("SELECT doc, term FROM temp.probe_term", [], |r| {
+        Ok((r.get::<_, i64>(0)?, r.get::<_, String>(1)?))
+    })?;
+    let mut found: Vec<Vec<String>> = vec![Vec::new(); new.len()];
+    for (n, stem) in rows {
+        if let Some(of) = usize::try_from(n).ok().and_then(|n| found.get_mut(n)) {
+            of.push(stem);
         }
     }
-    Ok(words.into_iter().zip(counts).collect())
+    let mut known = lock();
+    if known.len() + new.len() > KNOWN_STEMS {
+        known.clear();
+    }
+    for (word, own) in new.into_iter().zip(found) {
+        known.insert(word.clone(), own.clone());
+        stems.insert(word.clone(), own);
+    }
+    Ok(stems)
 }
 
 /// A filter for lists: every word must be there, the last one as a beginning. None when the text

@@ -8,11 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 use crate::keys::{EntityKey, KeyMap, MemoryKey};
+use crate::memories;
 use crate::row;
 use crate::tx::ReadTx;
+use domain::MemoryId;
 
 /// Most ties held of a bank: 32 MB.
 const MOST: usize = 4_000_000;
+/// Ties that take as much memory as an id with its text.
+const ID_TIES: usize = 12;
 
 /// The ties of one state of a bank.
 #[derive(Debug, Default)]
@@ -25,6 +29,7 @@ struct Lists {
     mentioned: KeyMap<Box<[EntityKey]>>,
     folded: KeyMap<Box<[MemoryKey]>>,
     sources: KeyMap<Box<[MemoryKey]>>,
+    ids: KeyMap<MemoryId>,
     held: usize,
 }
 
@@ -127,11 +132,24 @@ impl Ties {
         Ok(found)
     }
 
+    /// The ids of those of some memories that are in the file, by key.
+    pub(crate) fn ids(&self, tx: &ReadTx<'_>, keys: &[MemoryKey]) -> Result<KeyMap<MemoryId>> {
+        let mut lists = self.lock();
+        let unknown: Vec<MemoryKey> =
+            keys.iter().copied().filter(|key| !lists.ids.contains_key(key)).collect();
+        if !unknown.is_empty() {
+            lists.make_room(unknown.len() * ID_TIES);
+            lists.ids.extend(memories::ids(tx, &unknown)?);
+        }
+        Ok(keys.iter().filter_map(|key| Some((*key, lists.ids.get(key)?.clone()))).collect())
+    }
+
     /// Reads anew which facts were folded into which observations.
     pub(crate) fn forget_folded(&self) {
         let mut lists = self.lock();
         lists.folded.clear();
         lists.sources.clear();
+        lists.ids.clear();
     }
 
     /// The ties after some memories were written: what the file says of them, the rest as it was.
@@ -144,6 +162,7 @@ impl Ties {
             lists.mentioned.remove(key);
             lists.folded.remove(key);
             lists.sources.remove(key);
+            lists.ids.remove(key);
         }
         let ids = || [row::id_list(changed.iter().map(|key| key.0))];
         let mut now: HashMap<EntityKey, Vec<MemoryKey>> = HashMap::new();

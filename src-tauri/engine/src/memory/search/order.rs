@@ -262,7 +262,7 @@ impl Surroundings {
             .collect();
         let pairs = around::sources(tx, bank, &observations)?;
         if want.sources && !pairs.is_empty() {
-            let ids = memories::ids(tx, &each_once(pairs.iter().map(|(_, fact)| *fact)))?;
+            let ids = around::ids(tx, bank, &each_once(pairs.iter().map(|(_, fact)| *fact)))?;
             for (observation, fact) in &pairs {
                 if let Some(id) = ids.get(fact) {
                     context.sources.entry(*observation).or_default().push(id.clone());
