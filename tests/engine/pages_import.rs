@@ -63,6 +63,14 @@ async fn bundle(f: &Fixture) -> (NodeId, tempfile::TempDir) {
 }
 
 #[tokio::test]
+async fn a_path_that_leads_nowhere_is_told_with_what_to_do() {
+    let f = Fixture::new().await;
+    let done = import(&f, from(Path::new("/nowhere/at/all"))).await;
+    assert_eq!((done.imported.len(), done.skipped[0].file.as_str()), (0, "/nowhere/at/all"));
+    assert_eq!(done.skipped[0].reason, "There is no such file or folder. Check the path.");
+}
+
+#[tokio::test]
 async fn a_bundle_comes_back_as_it_was() {
     let f = Fixture::new().await;
     let (page, folder) = bundle(&f).await;

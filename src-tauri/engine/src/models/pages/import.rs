@@ -21,6 +21,7 @@ use domain::page::{self, Header, name_key, read_header, split_front_matter, with
 use domain::trigger::StatedTrigger;
 use domain::{BankId, FieldFault, Instant, ModelId, NodeId};
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::Path;
 use store::kb::{self, NewNode, NodeKind};
 use store::versions::VersionCause;
@@ -118,6 +119,10 @@ fn read(paths: &[String], as_pages: bool, review: Option<ReviewMode>) -> Read {
     let mut found = Read::default();
     for path in paths {
         let folder = Path::new(path);
+        if let Err(error) = folder.metadata() {
+            found.skip(path.clone(), unreadable(error));
+            continue;
+        }
         let listed = text_of(&folder.join(INDEX)).ok().and_then(|text| index::read(&text));
         if let Some(items) = listed {
             let mut above: Vec<String> = Vec::new();
@@ -180,8 +185,19 @@ impl Read {
     }
 }
 
+/// Why a file is left out, and what to do about it, without the words of the operating system where
+/// there are plainer ones.
+fn unreadable(error: std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "There is no such file or folder. Check the path.".to_owned(),
+        ErrorKind::PermissionDenied => {
+            "Your account may not read it. Change its permissions or copy it elsewhere.".to_owned()
+        }
+        _ => format!("It cannot be read: {error}."),
+    }
+}
+
 fn text_of(path: &Path) -> std::result::Result<String, String> {
-    let unreadable = |error: std::io::Error| format!("The file cannot be read: {error}.");
     if std::fs::metadata(path).map_err(unreadable)?.len() > LARGEST {
         return Err("The file is too large to be a document.".to_owned());
     }
