@@ -115,7 +115,7 @@ export function ImportDialog({
       <FormDialog
         open
         onOpenChange={(open) => !open && finish()}
-        title={words.done}
+        title={done.imported.length === 0 ? words.nothing : words.done}
         foot={
           <>
             <Button onClick={again}>{words.another}</Button>

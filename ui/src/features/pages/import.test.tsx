@@ -11,7 +11,8 @@ const folders = "/b/workshop/models?layout=folders";
 const opener = () => screen.findByRole("button", { name: words.open });
 const act = () => screen.getByRole("button", { name: words.act });
 const path = () => screen.findByRole("textbox", { name: words.path });
-const result = async () => within(await screen.findByRole("dialog", { name: words.done }));
+const result = async (title: string = words.done) =>
+  within(await screen.findByRole("dialog", { name: title }));
 
 /** An answer that the test gives when it is time. */
 function later() {
@@ -135,7 +136,7 @@ describe("Markdown read in", { timeout: 60_000 }, () => {
     expect(told.getByText("Choose a folder.")).toBeVisible();
     refuses = false;
     await user.click(act());
-    const shown = await result();
+    const shown = await result(words.nothing);
     expect(shown.getByText("Nothing was read in.")).toBeVisible();
     expect(shown.getByText(words.noneFound)).toBeVisible();
   });

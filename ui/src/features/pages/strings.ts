@@ -145,6 +145,7 @@ export const strings = {
     close: "Close",
     notRead: "The files were not read in: nothing was changed.",
     done: "Import finished",
+    nothing: "Nothing was imported",
     result: (imported: readonly ImportedPage[], left: number) => {
       const replaced = imported.filter((each) => each.replaced).length;
       const made = imported.filter((each) => !each.replaced);
@@ -158,7 +159,8 @@ export const strings = {
     },
     noneFound: "There is no Markdown file there. Choose another file or folder.",
     inTheList: "Models are found in the list, not among the folders.",
-    leftNext: "To take these in as well, mend the file, or import again and replace what is here.",
+    leftNext:
+      "Each says why. What is here already comes in when you import again and replace it or make another.",
     files: "What became of the files",
     called: (name: string) => `It is called ${name}.`,
     fates: { left: "Left out", replaced: "Replaced", made: "Made" },
