@@ -19,16 +19,7 @@ const RUNS: usize = 40;
 const WARM: usize = 3;
 
 fn question(query: &str) -> ReflectInput {
-    ReflectInput {
-        query: query.to_owned(),
-        budget: None,
-        max_tokens: None,
-        tags: None,
-        tags_match: None,
-        fact_types: None,
-        exclude_mental_models: false,
-        response_schema: None,
-    }
+    ReflectInput { query: query.to_owned(), ..ReflectInput::default() }
 }
 
 /// The turns of one run; `queries` are those of its searches.

@@ -11,16 +11,7 @@ use std::sync::Arc;
 use tests::Fixture;
 
 pub(crate) fn question(query: &str) -> ReflectInput {
-    ReflectInput {
-        query: query.to_owned(),
-        budget: None,
-        max_tokens: None,
-        tags: None,
-        tags_match: None,
-        fact_types: None,
-        exclude_mental_models: false,
-        response_schema: None,
-    }
+    ReflectInput { query: query.to_owned(), ..ReflectInput::default() }
 }
 
 /// A bank with three facts and a script.

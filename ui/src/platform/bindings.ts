@@ -2355,14 +2355,33 @@ export type ReflectInput = {
 	budget?: Budget | null,
 	/**  Bound of the answer; 4096 when absent. */
 	max_tokens?: number | null,
-	/**  Tags; absent and empty differ (absent reads all). */
+	/**
+	 *  Tags; none read all, save that `exact` then reads what is untagged. Never beside
+	 *  `tag_groups`, not even empty.
+	 */
 	tags?: string[] | null,
 	/**  How tags are matched; `any` when absent. */
 	tags_match?: string | null,
+	/**
+	 *  Expressions over tags, all of which must hold: `{tags, match, resolve}`, `{and}`, `{or}`,
+	 *  `{not}`.
+	 */
+	tag_groups?: JsonValue[] | null,
+	/**  Obey every active directive, whatever its tags. */
+	apply_all_directives?: boolean,
 	/**  Kinds; all when absent. */
 	fact_types?: FactType[] | null,
 	/**  Leave mental models out. */
 	exclude_mental_models?: boolean,
+	/**  Leave these out. */
+	exclude_mental_model_ids?: ModelId[] | null,
+	/**
+	 *  What else the language model is told, as information. Older clients send it; the question
+	 *  itself is the better place.
+	 */
+	context?: string | null,
+	/**  The temper of this answer in place of the bank's. */
+	disposition?: Disposition | null,
 	/**  A schema for a structured view of the answer. */
 	response_schema?: JsonValue | null,
 };

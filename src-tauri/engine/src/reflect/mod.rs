@@ -7,6 +7,7 @@ mod closing;
 mod expand;
 pub(crate) mod extractive;
 mod finish;
+mod input;
 mod instructions;
 mod observed;
 mod prepare;
@@ -25,15 +26,10 @@ pub(crate) use record::interrupted;
 use crate::events::EventSink;
 use crate::llm_log::{CallContext, within};
 use crate::prompts::REFLECT_SYSTEM;
-use crate::report::fault;
 use crate::view::reflect::{ReflectInput, ReflectRow, ReflectRunView};
 use crate::{Engine, Result};
-use domain::directives::RunScope;
-use domain::reflect::Budget;
-use domain::tags::{TagSet, TagsMatch};
 use domain::trace::RunEvent;
-use domain::{BankId, FieldFault, RunId};
-use request::{ExcludedModels, ReflectRequest};
+use domain::{BankId, RunId};
 use std::sync::Arc;
 
 /// The language model in use and whether it runs on this machine.
@@ -66,7 +62,7 @@ pub async fn ask(
     sink: &mut dyn EventSink,
 ) -> Result<ReflectRunView> {
     let id = RunId(engine.new_id());
-    let request = read_input(&id, bank, &input)?;
+    let request = input::read(&id, bank, &input)?;
     run::checked_schema(request.response_schema.as_ref())?;
     provider(engine).await?;
     let mut stored = record::begun(&id, &input, engine.now());
@@ -118,52 +114,6 @@ fn with_run(error: crate::Error, id: RunId) -> crate::Error {
         crate::Error::Refused(fault) => crate::Error::Refused(Box::new(fault.run(id))),
         other => other,
     }
-}
-
-/// Checks a question as a whole: every fault is reported, not only the first.
-fn read_input(id: &RunId, bank: &BankId, input: &ReflectInput) -> Result<ReflectRequest> {
-    let mut faults: Vec<FieldFault> = Vec::new();
-    let query: String = input.query.replace('\0', "").trim().to_owned();
-    if query.is_empty() {
-        faults.push(field_fault("query", "blank", "Must not be empty."));
-    }
-    if input.max_tokens == Some(0) {
-        faults.push(field_fault("max_tokens", "out_of_range", "Must be at least 1."));
-    }
-    if input.fact_types.as_ref().is_some_and(Vec::is_empty) {
-        let message = "Leave it out for all; an empty list would read nothing.";
-        faults.push(field_fault("fact_types", "empty_list", message));
-    }
-    let tags = input.tags.as_deref().unwrap_or_default();
-    if tags.iter().any(|tag| tag.trim().is_empty()) {
-        faults.push(field_fault("tags", "blank", "Must not be empty."));
-    }
-    let word = input.tags_match.as_deref();
-    let tags_match = word.map_or(Some(TagsMatch::Any), TagsMatch::from_word);
-    if tags_match.is_none() {
-        let message = "Must be one of any, all, any_strict, all_strict, exact.";
-        faults.push(field_fault("tags_match", "enum", message));
-    }
-    if !faults.is_empty() {
-        return Err(fault("invalid_request").fields(faults).into());
-    }
-    Ok(ReflectRequest {
-        budget: input.budget.unwrap_or(Budget::Low),
-        max_tokens: input.max_tokens.unwrap_or(4096),
-        scope: RunScope {
-            tags: TagSet::new(tags),
-            tags_match: tags_match.unwrap_or(TagsMatch::Any),
-            ..RunScope::default()
-        },
-        fact_types: input.fact_types.clone(),
-        exclude_models: ExcludedModels { all: input.exclude_mental_models, ids: Vec::new() },
-        response_schema: input.response_schema.clone().map(|schema| schema.0),
-        ..ReflectRequest::question(id.clone(), bank.clone(), query)
-    })
-}
-
-fn field_fault(field: &str, code: &str, message: &str) -> FieldFault {
-    FieldFault::new(field, code, message)
 }
 
 /// Stops a run: its request is dropped at once and its record ends as cancelled. A run that has

@@ -54,7 +54,12 @@ pub(super) async fn prepare(
 
 fn read(tx: &ReadTx<'_>, request: &ReflectRequest, far: bool) -> Result<Prepared> {
     let bank = store::banks::get(tx, &request.bank)?;
-    let settings = crate::settings::of_bank(tx, &bank)?;
+    let mut settings = crate::settings::of_bank(tx, &bank)?;
+    if let Some(own) = request.disposition {
+        settings.disposition_skepticism = Some(own.skepticism);
+        settings.disposition_literalism = Some(own.literalism);
+        settings.disposition_empathy = Some(own.empathy);
+    }
     let scope = resolved(tx, bank.key, &request.scope)?;
     let leave_out = if far { settings.local_only() } else { TagSet::default() };
     let directives: Vec<Directive> =

@@ -190,13 +190,7 @@ fn view(record: ReflectRun, stored: &Stored, known: &[store::memories::Memory]) 
         id: record.id,
         request: serde_json::from_value(record.request).unwrap_or_else(|_| ReflectInput {
             query: record.query.clone(),
-            budget: None,
-            max_tokens: None,
-            tags: None,
-            tags_match: None,
-            fact_types: None,
-            exclude_mental_models: false,
-            response_schema: None,
+            ..ReflectInput::default()
         }),
         status: status(record.status),
         text: record.text,

@@ -3,6 +3,7 @@
 
 use domain::citations::{BasedOnDirective, BasedOnMemory, BasedOnModel, Basis, EvidenceSpan};
 use domain::directives::{DirectiveReach, RunScope};
+use domain::disposition::Disposition;
 use domain::document::DraftSection;
 use domain::reflect::{Budget, StructuredOutputError};
 use domain::trace::{Trace, Usage, Warning};
@@ -52,6 +53,8 @@ pub(crate) struct ReflectRequest {
     pub(crate) exclude_models: ExcludedModels,
     /// Which directives to obey.
     pub(crate) directives: DirectiveReach,
+    /// The temper of the answer; the bank's when not stated.
+    pub(crate) disposition: Option<Disposition>,
     /// What may be read by time of writing.
     pub(crate) window: Window,
     /// Token budgets of the searches where the caller states them.
@@ -88,6 +91,7 @@ impl ReflectRequest {
             fact_types: None,
             exclude_models: ExcludedModels::default(),
             directives: DirectiveReach::Scoped,
+            disposition: None,
             window: Window::default(),
             recall_max_tokens: None,
             observations_max_tokens: None,

@@ -3,13 +3,14 @@
 use super::model::{EvidenceItem, RunWarning};
 use crate::report::Report;
 use domain::citations::EvidenceSpan;
+use domain::disposition::Disposition;
 use domain::reflect::Budget;
 use domain::trace::{ExtractiveState, Trace, Usage};
-use domain::{FactType, Instant, Json, RunId, Score};
+use domain::{FactType, Instant, Json, ModelId, RunId, Score};
 use serde::{Deserialize, Serialize};
 
 /// A question.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
 pub struct ReflectInput {
     /// The question.
@@ -20,18 +21,36 @@ pub struct ReflectInput {
     /// Bound of the answer; 4096 when absent.
     #[serde(default)]
     pub max_tokens: Option<u32>,
-    /// Tags; absent and empty differ (absent reads all).
+    /// Tags; none read all, save that `exact` then reads what is untagged. Never beside
+    /// `tag_groups`, not even empty.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
     /// How tags are matched; `any` when absent.
     #[serde(default)]
     pub tags_match: Option<String>,
+    /// Expressions over tags, all of which must hold: `{tags, match, resolve}`, `{and}`, `{or}`,
+    /// `{not}`.
+    #[serde(default)]
+    pub tag_groups: Option<Vec<Json>>,
+    /// Obey every active directive, whatever its tags.
+    #[serde(default)]
+    pub apply_all_directives: bool,
     /// Kinds; all when absent.
     #[serde(default)]
     pub fact_types: Option<Vec<FactType>>,
     /// Leave mental models out.
     #[serde(default)]
     pub exclude_mental_models: bool,
+    /// Leave these out.
+    #[serde(default)]
+    pub exclude_mental_model_ids: Option<Vec<ModelId>>,
+    /// What else the language model is told, as information. Older clients send it; the question
+    /// itself is the better place.
+    #[serde(default)]
+    pub context: Option<String>,
+    /// The temper of this answer in place of the bank's.
+    #[serde(default)]
+    pub disposition: Option<Disposition>,
     /// A schema for a structured view of the answer.
     #[serde(default)]
     pub response_schema: Option<Json>,
