@@ -1,14 +1,4 @@
-e/**  The three traits of a bank, each from 1 to 5. */
-export type Disposition = {
-	/**  From 1, trusting, to 5, doubting every claim. */
-	skepticism: number,
-	/**  From 1, inferring freely, to 5, holding to the wording. */
-	literalism: number,
-	/**  From 1, facts and outcomes, to 5, leading with the human side. */
-	empathy: number,
-};
-
-xport type JsonValue =
+export type JsonValue =
   | null
   | boolean
   | number
@@ -800,6 +790,16 @@ export type DirectiveRef = {
 	id: string,
 	/**  Its name. */
 	name: string,
+};
+
+/**  The three traits of a bank, each from 1 to 5. */
+export type Disposition = {
+	/**  From 1, trusting, to 5, doubting every claim. */
+	skepticism: number,
+	/**  From 1, inferring freely, to 5, holding to the wording. */
+	literalism: number,
+	/**  From 1, facts and outcomes, to 5, leading with the human side. */
+	empathy: number,
 };
 
 /**  What differs between two documents. */
