@@ -41,6 +41,7 @@ mod refresh_written;
 mod sample;
 mod schedule_holds;
 mod schedule_queue;
+mod search_ways;
 mod simulation;
 mod tidy;
 mod versions;

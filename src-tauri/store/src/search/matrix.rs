@@ -30,6 +30,9 @@ pub(crate) struct Matrices {
     /// Most bytes of a bank whose vectors are held as they are. Of a larger one each number is held
     /// as one byte.
     most_whole: usize,
+    /// Held while a copy is taken: another reader that wants the same waits for it and takes no
+    /// second one.
+    taking: Mutex<()>,
     held: Mutex<HashMap<(BankKey, EmbedderKey), Arc<Matrix>>>,
 }
 
@@ -76,7 +79,7 @@ pub(crate) fn of_bank(
 
 impl Matrices {
     pub(crate) fn new(most_whole: usize) -> Self {
-        Self { most_whole, held: Mutex::default() }
+        Self { most_whole, taking: Mutex::default(), held: Mutex::default() }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(BankKey, EmbedderKey), Arc<Matrix>>> {
@@ -90,6 +93,11 @@ impl Matrices {
         embedder: &Embedder,
     ) -> Result<Option<Arc<Matrix>>> {
         let Some(stamp) = stamp(tx, slot.0)? else { return Ok(None) };
+        let known = self.lock().get(&slot).cloned();
+        if let Some(known) = known.filter(|known| known.stamp == stamp) {
+            return Ok(Some(known));
+        }
+        let _taking = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
         let known = self.lock().get(&slot).cloned();
         if let Some(known) = &known {
             if known.stamp == stamp {

@@ -6,6 +6,7 @@
 mod order;
 mod temporal;
 mod ways;
+mod words;
 
 pub(crate) use order::names;
 
@@ -201,6 +202,22 @@ pub async fn search(
     if query.is_empty() {
         return nothing(engine, &request).await;
     }
+    let (words, heard) = words::apart(engine, &request, &query);
+    let others = walk_the_others(engine, request, query, heard, cancel);
+    // The words are asked for first: readers take their work in the order of asking, so that none
+    // waits for words that no reader has begun to look for.
+    let ((), outcome) = tokio::join!(biased; words, others);
+    outcome
+}
+
+/// All ways but that by words, and the order of the whole.
+async fn walk_the_others(
+    engine: &Engine,
+    request: SearchRequest,
+    query: String,
+    heard: words::Heard,
+    cancel: &CancellationToken,
+) -> Result<SearchOutcome> {
     let vector = engine.embedder().embed_one(&query, embed::Kind::Query, cancel).await?;
     check(cancel)?;
     let plan = Plan {
@@ -214,14 +231,28 @@ pub async fn search(
     let store = engine.store().clone();
     store
         .read_as(move |tx| {
-            let bank = store::banks::get(tx, &plan.request.bank)?;
-            let settings = crate::settings::of_bank(tx, &bank)?;
-            let scope = scope(tx, bank.key, &plan.request)?;
-            let found = ways::walk(tx, &engine, &bank, &settings, &plan, &scope, &cancel)?;
+            let place = Place::read(tx, &plan.request)?;
+            let found = ways::walk(tx, &engine, &place, &plan, heard, &cancel)?;
             check(&cancel)?;
-            order::put_in_order(tx, bank.key, &settings, plan, found)
+            order::put_in_order(tx, place.bank.key, &place.settings, plan, found)
         })
         .await
+}
+
+/// Where a search looks, as one snapshot has it.
+struct Place {
+    bank: store::banks::Bank,
+    settings: domain::bank::BankSettings,
+    scope: Scope,
+}
+
+impl Place {
+    fn read(tx: &ReadTx<'_>, request: &SearchRequest) -> Result<Self> {
+        let bank = store::banks::get(tx, &request.bank)?;
+        let settings = crate::settings::of_bank(tx, &bank)?;
+        let scope = scope(tx, bank.key, request)?;
+        Ok(Self { bank, settings, scope })
+    }
 }
 
 /// A search as it is walked: the request with what was read from it.

@@ -1,15 +1,14 @@
 //! The four ways, each giving its own list over the same scope.
 
 use super::temporal;
-use super::{Plan, Skipped, breadth, check};
+use super::words::Heard;
+use super::{Place, Plan, Skipped, breadth, check};
 use crate::{Engine, Result};
 use domain::FactType;
-use domain::bank::BankSettings;
 use domain::fusion::Way;
 use store::ReadTx;
-use store::banks::Bank;
 use store::embedders::{self, Embedder};
-use store::search::{Hit, Scope, graph, text, vector};
+use store::search::{Hit, Scope, graph, vector};
 use tokio_util::sync::CancellationToken;
 
 /// Hits of a kind that the graph starts from (memory 12.4).
@@ -17,6 +16,9 @@ const SEEDS: usize = 20;
 
 /// How long the graph may look for shared entities, in milliseconds (memory 12.4).
 const GRAPH_MS: u64 = 300;
+
+/// Hits of one way, best first, or why it was not walked.
+pub(super) type Gave = std::result::Result<Vec<Hit>, &'static str>;
 
 /// What the ways gave.
 pub(crate) struct Found {
@@ -30,22 +32,16 @@ pub(crate) struct Found {
     pub(crate) nearness: std::collections::HashMap<store::MemoryKey, f64>,
 }
 
-impl Found {
-    fn skip(&mut self, way: Way, reason: &'static str) {
-        self.skipped.push(Skipped { way, reason });
-    }
-}
-
-/// Walks every way that can be walked.
-pub(crate) fn walk(
+/// Walks every way that can be walked; what the words gave is heard last, from their own reader.
+pub(super) fn walk(
     tx: &ReadTx<'_>,
     engine: &Engine,
-    bank: &Bank,
-    settings: &BankSettings,
+    place: &Place,
     plan: &Plan,
-    scope: &Scope,
+    heard: Heard,
     cancel: &CancellationToken,
 ) -> Result<Found> {
+    let Place { bank, settings, scope } = place;
     let wide = breadth(settings, &plan.request);
     let limits = engine.embedder().thresholds();
     let mut found = Found {
@@ -60,59 +56,47 @@ pub(crate) fn walk(
         Some(_) | None => None,
     };
     let meaning = embedder.as_ref().zip(plan.vector.as_deref());
-    let mut semantic = Vec::new();
-    match meaning {
+    let semantic = match meaning {
         Some((embedder, query)) => {
             let floor = f64::from(limits.semantic_floor);
-            semantic = vector::nearest(tx, scope, embedder, query, wide, floor)?;
+            Ok(vector::nearest(tx, scope, embedder, query, wide, floor)?)
         }
-        None => found.skip(Way::Semantic, "no_embedder"),
-    }
+        None => Err("no_embedder"),
+    };
     check(cancel)?;
-    let mut keyword = Vec::new();
-    if !settings.enable_text_search {
-        found.skip(Way::Keyword, "off");
-    } else if !plan.query.chars().any(char::is_alphanumeric) {
-        found.skip(Way::Keyword, "no_words");
-    } else {
-        keyword = text::find(tx, scope, &plan.query, wide)?.hits;
-    }
+    let by_graph = |seeds: &Gave| match seeds {
+        _ if !settings.enable_graph_retrieval => Ok(Err("off")),
+        Ok(seeds) if !seeds.is_empty() => by_graph(tx, engine, scope, seeds, wide).map(Ok),
+        Ok(_) | Err(_) => Ok(Err("nothing_to_start_from")),
+    };
+    let tied = semantic.is_ok().then(|| by_graph(&semantic)).transpose()?;
     check(cancel)?;
-    let seeds = if meaning.is_some() { &semantic } else { &keyword };
-    let mut tied = Vec::new();
-    if !settings.enable_graph_retrieval {
-        found.skip(Way::Graph, "off");
-    } else if seeds.is_empty() {
-        found.skip(Way::Graph, "nothing_to_start_from");
-    } else {
-        tied = by_graph(tx, engine, scope, seeds, wide)?;
-    }
-    check(cancel)?;
-    let mut timed = Vec::new();
-    match plan.window {
-        _ if !settings.enable_temporal_retrieval => found.skip(Way::Temporal, "off"),
-        None => found.skip(Way::Temporal, "no_time_in_query"),
+    let timed = match plan.window {
+        _ if !settings.enable_temporal_retrieval => Err("off"),
+        None => Err("no_time_in_query"),
         Some((window, _)) => {
             let floor = f64::from(limits.temporal_entry);
             let search = temporal::Search { window, meaning, floor, query: &plan.query, wide };
-            for hit in temporal::walk(tx, scope, &search)? {
-                found.nearness.insert(hit.hit.key, hit.nearness);
-                timed.push(hit.hit);
-            }
+            let timed = temporal::walk(tx, scope, &search)?;
+            found.nearness = timed.iter().map(|hit| (hit.hit.key, hit.nearness)).collect();
+            Ok(timed.into_iter().map(|hit| hit.hit).collect())
         }
-    }
+    };
+    check(cancel)?;
+    let keyword = heard.take(tx, place, &plan.query, wide)?;
+    let tied = tied.map_or_else(|| by_graph(&keyword), Ok)?;
     found.embedder = embedder;
-    for (way, mut hits) in
-        Way::ALL.into_iter().zip([semantic, keyword, tied, timed]).collect::<Vec<_>>()
-    {
-        if found.skipped.iter().any(|skipped| skipped.way == way) {
-            continue;
+    for (way, gave) in Way::ALL.into_iter().zip([semantic, keyword, tied, timed]) {
+        match gave {
+            Ok(mut hits) => {
+                if way != Way::Temporal {
+                    // The temporal way has its own rule for ties.
+                    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.key.cmp(&a.key)));
+                }
+                found.lists.push((way, hits));
+            }
+            Err(reason) => found.skipped.push(Skipped { way, reason }),
         }
-        if way != Way::Temporal {
-            // The temporal way has its own rule for ties.
-            hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.key.cmp(&a.key)));
-        }
-        found.lists.push((way, hits));
     }
     Ok(found)
 }
