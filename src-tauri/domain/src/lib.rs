@@ -25,6 +25,7 @@ pub mod fuzzy;
 pub mod guards;
 pub mod id;
 pub mod json;
+pub mod loose_json;
 pub mod memory;
 pub mod model;
 pub mod page;

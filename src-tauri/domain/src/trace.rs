@@ -370,6 +370,13 @@ pub enum RunEvent {
         /// Label of the call.
         scope: String,
     },
+    /// It is not sent yet: the endpoint takes no more requests for now, or others go first.
+    LlmWaiting {
+        /// How long at least, where that is known.
+        seconds: Option<u32>,
+    },
+    /// It was sent after such a wait.
+    LlmResumed,
     /// Its reply, or its failure, arrived.
     LlmFinished {
         /// Label of the call.

@@ -7,7 +7,7 @@ mod decide;
 pub(crate) mod editor;
 mod locks;
 mod op;
-mod parse;
+pub(crate) mod parse;
 mod read;
 mod result;
 mod text;

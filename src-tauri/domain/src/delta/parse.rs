@@ -174,7 +174,7 @@ fn without_fence(text: &str) -> &str {
 
 /// The end of the balanced object or list that starts at a place, or none if it never closes or
 /// closes with the wrong bracket.
-fn balanced_end(text: &str, start: usize) -> Option<usize> {
+pub(crate) fn balanced_end(text: &str, start: usize) -> Option<usize> {
     let mut walk = Walk::default();
     for (at, byte) in text.bytes().enumerate().skip(start) {
         match walk.step(byte) {
@@ -283,7 +283,7 @@ fn salvage(text: &str, list: usize) -> Option<Answer> {
 /// A candidate with the repairs that cannot change its meaning: raw control characters inside
 /// strings escaped and outside dropped, trailing commas removed, and backslashes that begin no valid
 /// escape made literal.
-fn mend(text: &str) -> String {
+pub(crate) fn mend(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut in_string = false;
     let mut chars = text.char_indices().peekable();

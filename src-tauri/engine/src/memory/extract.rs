@@ -6,7 +6,7 @@ use crate::report::fault;
 use crate::{Error, Result};
 use chrono::{Datelike, NaiveDate, NaiveDateTime};
 use domain::bank::ExtractionMode;
-use domain::cleaning::extract_json;
+use domain::loose_json::read_json;
 use domain::tokens::{Cl100k, TokenCounter};
 use domain::{FactType, Instant};
 use llm::{ChatRequest, Finish, Message, Provider, ResponseFormat};
@@ -142,7 +142,14 @@ fn in_own_words(text: &str, told: Vec<Statement>) -> Statement {
     whole
 }
 
-/// The facts of a piece; none when the answer was cut off by its limit.
+/// Whether an endpoint refused a prompt for want of room. One that cut it without a word has a window
+/// that is too small for anything, and says so.
+fn is_overflow(error: &llm::Error) -> bool {
+    matches!(error, llm::Error::Overflow { .. })
+}
+
+/// The facts of a piece; none when it has to be cut: the answer was cut off by its limit, or the
+/// prompt does not fit.
 async fn ask(
     reader: &Reader,
     source: &Source,
@@ -168,7 +175,12 @@ async fn ask(
                 vec![Message::system(PROMPT), Message::user(user.clone())],
             )
         };
-        let reply = reader.provider.chat(request, &mut (), cancel).await?;
+        let reply = match reader.provider.chat(request, &mut (), cancel).await {
+            Ok(reply) => reply,
+            // The same prompt would be refused again; half of the piece may fit.
+            Err(error) if is_overflow(&error) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
         if reply.finish == Finish::Length {
             return Ok(None);
         }
@@ -252,7 +264,10 @@ fn schema() -> Value {
 
 /// The list of facts in an answer; none when it cannot be read. A bare list is accepted.
 fn items(answer: &str) -> Option<Vec<Value>> {
-    match extract_json(answer)? {
+    let is_list = |list: &Value| list.as_array().is_some_and(|l| l.iter().all(Value::is_object));
+    // An object with the list goes before a list, which may be one of somebody's names.
+    let whole = read_json(answer, |value| value.get("facts").is_some_and(Value::is_array));
+    match whole.or_else(|| read_json(answer, is_list))? {
         Value::Array(items) => Some(items),
         Value::Object(mut object) => match object.remove("facts")? {
             Value::Array(items) => Some(items),

@@ -11,8 +11,8 @@ use crate::prompts::{
 };
 use crate::report::fault;
 use crate::{Error, Result};
-use domain::cleaning::extract_json;
 use domain::consolidation::Answer;
+use domain::loose_json::{json_values, read_json};
 use domain::time::to_rfc3339;
 use domain::tokens::{Cl100k, TokenCounter};
 use domain::{Instant, MemoryId};
@@ -124,9 +124,12 @@ impl Handles {
     }
 }
 
-/// The answer, if every part of it has what it needs.
+/// The answer: the first object in it of which every part has what it needs.
 fn read_answer(text: &str, handles: &Handles) -> Option<Answer> {
-    let mut value = extract_json(text)?;
+    json_values(text).into_iter().find_map(|value| answer_of(value, handles))
+}
+
+fn answer_of(mut value: Value, handles: &Handles) -> Option<Answer> {
     let object = value.as_object_mut()?;
     let parts = ["creates", "updates", "deletes"];
     if !parts.iter().any(|part| object.contains_key(*part)) {
@@ -301,10 +304,11 @@ pub(super) async fn judge_twins(
         Err(error) if concerns_one_answer(&error) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let answer = extract_json(&text);
+    let answer = read_json(&text, |value| value.get("action").is_some_and(Value::is_string));
     let said = |key: &str| answer.as_ref()?.get(key)?.as_str().map(str::trim);
-    Ok(match (said("action"), said("text")) {
-        (Some("merge"), Some(text)) if !text.is_empty() => Some(text.to_owned()),
+    let merge = said("action").is_some_and(|action| action.eq_ignore_ascii_case("merge"));
+    Ok(match said("text") {
+        Some(text) if merge && !text.is_empty() => Some(text.to_owned()),
         _ => None,
     })
 }
