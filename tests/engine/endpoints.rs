@@ -36,6 +36,8 @@ fn endpoint(base_url: String) -> SaveEndpoint {
         protocol: Protocol::Openai,
         base_url,
         llm: Some("small-model".to_owned()),
+        window: None,
+        call_seconds: None,
         key: None,
         key_fallback: None,
     }

@@ -1,6 +1,8 @@
 //! What the tests of this folder share: the place of the vectors, an engine over a folder of its
 //! own with a clock that stands still, and the few calls that most chapters begin with.
 
+pub mod endpoint;
+
 use domain::BankId;
 use engine::clock::TestClock;
 use engine::secrets::SessionSecrets;

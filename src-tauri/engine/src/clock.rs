@@ -2,8 +2,8 @@
 //! that asks the machine what time it is.
 
 use domain::Instant;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Tells the moment and makes ids.
 pub trait Clock: Send + Sync + 'static {
@@ -18,6 +18,12 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Ten random bytes for an id.
     fn random(&self) -> [u8; 10];
+
+    /// What waits of language models and limits of their calls are measured with: the runtime's own,
+    /// which a test replaces to let minutes pass at once.
+    fn timer(&self) -> Arc<dyn llm::Timer> {
+        Arc::new(llm::TokioTimer::default())
+    }
 }
 
 /// A fresh id (UUIDv7) at the clock's moment.

@@ -81,12 +81,13 @@ impl ChatSink for Listening<'_> {
         match &event {
             ChatEvent::Sent(body) => self.sent = Some((*body).to_owned()),
             ChatEvent::Received(body) => self.received = Some((*body).to_owned()),
-            ChatEvent::Text(_) | ChatEvent::Reasoning(_) => {
+            ChatEvent::Begun | ChatEvent::Text(_) | ChatEvent::Reasoning(_) => {
                 let now = self.ticks.ticks_ms();
                 self.first_ms.get_or_insert(now.saturating_sub(self.start));
             }
             ChatEvent::Waiting(time) => self.waited += *time,
             ChatEvent::Restarted => self.first_ms = None,
+            ChatEvent::Queued | ChatEvent::Resumed => {}
         }
         self.out.take(event);
     }

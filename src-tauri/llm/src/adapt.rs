@@ -2,11 +2,12 @@
 //! remembers it; notices a prompt that was cut without a word; asks once more with thinking
 //! switched the other way when a reply is all reasoning and no answer.
 
+use crate::address::Protocol;
 use crate::chat::{ChatReply, ChatRequest, Finish, Message, Thinking};
-use crate::error::Error;
+use crate::error::{Answer, Error};
 use crate::learnt::{Learnt, LearntKey};
 use crate::steps::{Down, Steps};
-use crate::window::Window;
+use crate::window::{self, Window};
 use crate::{Caps, ChatEvent, ChatSink, Provider};
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -17,13 +18,21 @@ use tokio_util::sync::CancellationToken;
 pub struct Adapting<P> {
     inner: P,
     endpoint: String,
+    protocol: Protocol,
     learnt: Arc<dyn Learnt>,
 }
 
 impl<P: Provider> Adapting<P> {
     /// Wraps a provider. `endpoint` is its address as it may be shown.
     pub fn new(inner: P, endpoint: impl Into<String>, learnt: Arc<dyn Learnt>) -> Self {
-        Self { inner, endpoint: endpoint.into(), learnt }
+        Self { inner, endpoint: endpoint.into(), protocol: Protocol::OpenAi, learnt }
+    }
+
+    /// With another wire format than OpenAI's.
+    #[must_use]
+    pub fn speaking(mut self, protocol: Protocol) -> Self {
+        self.protocol = protocol;
+        self
     }
 
     /// Sends, stepping down until it is accepted. Returns the request as it was accepted too.
@@ -49,6 +58,9 @@ impl<P: Provider> Adapting<P> {
             if matches!(error, Error::ToolsUnsupported { .. }) {
                 self.learnt.learn(LearntKey::ToolCalls, json!(false), &error.to_string());
             }
+            if let Error::Overflow { answer, .. } = &error {
+                self.note_window(answer, &error);
+            }
             let Some(down) = steps.down(&sent, &error) else { return Err(error) };
             let evidence = error.to_string();
             if down.certain {
@@ -57,6 +69,15 @@ impl<P: Provider> Adapting<P> {
                 guesses.push((down, evidence));
             }
             out.take(ChatEvent::Restarted);
+        }
+    }
+
+    /// A refusal that names the size of the window: the next request is made to fit. Only ever
+    /// downwards, since a larger size is for the set-up check to find.
+    fn note_window(&self, answer: &Answer, error: &Error) {
+        let Some(size) = window::in_refusal(answer) else { return };
+        if self.caps().window.is_none_or(|known| size < known) {
+            self.learnt.learn(LearntKey::Window, json!(size), &error.to_string());
         }
     }
 
@@ -100,7 +121,8 @@ impl<P: Provider> Adapting<P> {
         if let Some(sent) = req.prompt_tokens
             && is_short_read(sent, got, &req.messages)
         {
-            return Err(Error::PromptTruncated { endpoint: self.endpoint.clone(), got, sent });
+            let endpoint = self.endpoint.clone();
+            return Err(Error::PromptTruncated { endpoint, got, sent, protocol: self.protocol });
         }
         let known = self.learnt.known(LearntKey::ToolCalls);
         if !reply.calls.is_empty() && known != Some(json!(true)) {
@@ -146,7 +168,8 @@ impl<P: Provider> Provider for Adapting<P> {
             tools: own.tools && self.learnt.known(LearntKey::ToolCalls) != Some(json!(false)),
             json_schema: own.json_schema && Steps::load(&*self.learnt).takes_schema(),
             streaming: own.streaming,
-            window: own.window.or(window),
+            // What was learnt bounds what was stated.
+            window: own.window.into_iter().chain(window).min(),
         }
     }
 
@@ -183,7 +206,7 @@ impl<P: Provider> Provider for Adapting<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{Answer, Class};
+    use crate::error::Class;
     use crate::learnt::Remembered;
     use crate::scripted::{Scripted, Step};
     use crate::{ResponseFormat, Tool, ToolChoice, Usage};

@@ -88,7 +88,7 @@ impl Provider for Anthropic {
             self.transport.json(self.get(&format!("/models/{}", self.endpoint.llm)), cancel);
         let value = window::known(asked.await)?;
         let max = value.as_ref().and_then(|v| count(&v["max_input_tokens"]));
-        Ok(Window { loaded: max, max })
+        Ok(Window { loaded: max, max, asked: None })
     }
 }
 
@@ -290,7 +290,12 @@ impl Blocks {
             "tool_use" => {
                 // A stream opens with an empty object that is no argument yet.
                 let input = &block["input"];
-                let placeholder = !whole && input.as_object().is_none_or(Map::is_empty);
+                let nothing = match input {
+                    Value::Object(fields) => fields.is_empty(),
+                    Value::String(text) => text.is_empty(),
+                    _ => true,
+                };
+                let placeholder = !whole && nothing;
                 let fragment = Fragment {
                     index,
                     id: block["id"].as_str(),

@@ -313,7 +313,22 @@ impl Run<'_> {
         let loaded = told.loaded.or(self.checked.provider.caps().window);
         (self.report.window, self.report.window_max) = (loaded, told.max);
         let Some(loaded) = loaded else { return self.probe_context().await };
-        self.checked.learnt.learn(LearntKey::Window, json!(loaded), "the set-up check");
+        if told.loaded.is_some() {
+            self.checked.learnt.learn(LearntKey::Window, json!(loaded), "the set-up check");
+        }
+        if let Some(asked) =
+            told.asked.filter(|a| loaded < *a && told.max.is_none_or(|m| loaded < m))
+        {
+            let words = format!(
+                "{} tokens were asked for, only {} are loaded",
+                thousands(asked),
+                thousands(loaded)
+            );
+            let remedy = "The server gives less than it is asked for, usually because memory is \
+                          short. Choose a smaller model, or free some memory, then check again.";
+            self.add((CheckItem::Context, Verdict::Limited, words, Some(remedy)));
+            return Ok(());
+        }
         let words = match told.max.filter(|max| *max > loaded) {
             Some(max) => format!(
                 "{} tokens are loaded; the model can hold {}",

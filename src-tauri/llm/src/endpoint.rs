@@ -2,6 +2,7 @@
 //! never shows one.
 
 use crate::address::{Address, Protocol};
+use crate::timer::{Timer, TokioTimer};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -97,6 +98,8 @@ pub struct Endpoint {
     pub window: Option<u32>,
     /// Time limits; None for those of [`Limits::for_address`].
     pub limits: Option<Limits>,
+    /// What the limits are measured with.
+    pub timer: Arc<dyn Timer>,
 }
 
 impl Endpoint {
@@ -111,6 +114,7 @@ impl Endpoint {
             extra_body: Map::new(),
             window: None,
             limits: None,
+            timer: Arc::new(TokioTimer::default()),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! what may be tried next. Never holds a key: bodies pass the redactor before they get here.
 
 use crate::ChatReply;
+use crate::address::Protocol;
 use std::time::Duration;
 
 /// What the endpoint said when it did not give a reply.
@@ -123,6 +124,8 @@ pub enum Error {
         got: u32,
         /// Tokens by our count.
         sent: u32,
+        /// Wire format of the endpoint, which decides what a person can do about it.
+        protocol: Protocol,
     },
     /// What came cannot be read as a reply.
     #[error("the reply of {endpoint} cannot be read: {cause}")]
@@ -311,7 +314,7 @@ pub fn classify(status: Option<u16>, code: Option<&str>, message: &str) -> Optio
 }
 
 /// How endpoints put it that a request is too large.
-const OVERFLOW_WORDS: [&str; 11] = [
+const OVERFLOW_WORDS: [&str; 14] = [
     "context_length_exceeded",
     "context length exceeded",
     "maximum context length",
@@ -323,6 +326,9 @@ const OVERFLOW_WORDS: [&str; 11] = [
     "exceeds the available context size",
     "exceed_context_size",
     "input length exceeds",
+    "exceed context limit",
+    "context the overflows",
+    "context length of only",
 ];
 
 #[cfg(test)]

@@ -59,6 +59,7 @@ pub(crate) async fn exchange(
         reading.streamed(incoming, framing, out, cancel).await
     } else {
         let (raw, end) = incoming.body(cancel).await?;
+        out.take(ChatEvent::Begun);
         out.take(ChatEvent::Received(&raw));
         reading.unframed(raw, end, framing, out)
     }
@@ -79,9 +80,14 @@ impl Reading<'_> {
         cancel: &CancellationToken,
     ) -> Result<ChatReply, Error> {
         let mut any = false;
+        let mut begun = false;
         let mut complete = false;
         let ended = incoming
             .frames(framing, cancel, |frame| {
+                if !begun {
+                    begun = true;
+                    out.take(ChatEvent::Begun);
+                }
                 any |= matches!(&frame, Frame::Done | Frame::Json(Value::Object(_)));
                 complete = self.take(frame, out)?;
                 Ok(complete)

@@ -1,6 +1,7 @@
 //! The door to one endpoint, shared by everyone who uses it. After a rate limit it stays shut until
 //! the time given, and then opens by degrees: one request first, a person's before queued work, and
-//! twice as many with each success. So waiting runs never wake together.
+//! twice as many with each success. So waiting runs never wake together. An open door lets only so
+//! many through at once, and queued work never takes the last place, which is kept for a person.
 
 use crate::chat::Urgency;
 use crate::error::{Answer, Error};
@@ -15,9 +16,13 @@ use tokio_util::sync::CancellationToken;
 /// Width from which on there is no more counting.
 const OPEN: usize = 64;
 
+/// Requests on their way at once where nothing else is said.
+const MOST: usize = 4;
+
 /// The door.
 pub struct Gate {
     timer: Arc<dyn Timer>,
+    most: usize,
     state: Mutex<State>,
     changed: Notify,
 }
@@ -37,7 +42,14 @@ struct State {
 impl Gate {
     /// An open door.
     pub fn new(timer: Arc<dyn Timer>) -> Self {
-        Self { timer, state: Mutex::default(), changed: Notify::new() }
+        Self { timer, most: MOST, state: Mutex::default(), changed: Notify::new() }
+    }
+
+    /// The same with another number of requests at once, two at least: one of them is a person's.
+    #[must_use]
+    pub fn with_most(mut self, most: usize) -> Self {
+        self.most = most.max(2);
+        self
     }
 
     /// The timer that the door goes by.
@@ -65,6 +77,7 @@ impl Gate {
     ) -> Result<Pass<'_>, Error> {
         let ticket = self.queue(urgency);
         let mut told = Duration::ZERO;
+        let mut waited = false;
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -72,16 +85,22 @@ impl Gate {
             let wait = match self.ask(&ticket, patience)? {
                 Turn::Pass => {
                     drop(ticket);
+                    if waited {
+                        out.take(ChatEvent::Resumed);
+                    }
                     return Ok(Pass { gate: self });
                 }
                 Turn::Wait(wait) => wait,
             };
-            if let Some(wait) = wait
-                && self.timer.now() + wait > told
-            {
-                told = self.timer.now() + wait;
-                out.take(ChatEvent::Waiting(wait));
+            match wait {
+                Some(wait) if self.timer.now() + wait > told => {
+                    told = self.timer.now() + wait;
+                    out.take(ChatEvent::Waiting(wait));
+                }
+                None if !waited => out.take(ChatEvent::Queued),
+                Some(_) | None => {}
             }
+            waited = true;
             let opening = async {
                 match wait {
                     Some(wait) => self.timer.sleep(wait).await,
@@ -110,7 +129,10 @@ impl Gate {
             return Err(Error::RateLimited { endpoint, retry_after: Some(wait), answer });
         }
         let first = state.waiting.first() == Some(&ticket.place);
-        if state.width.is_none_or(|width| first && state.inside < width) {
+        let (urgency, _) = ticket.place;
+        let most = if urgency == Urgency::Asked { self.most } else { self.most - 1 };
+        let room = state.width.map_or(most, |width| width.min(most));
+        if first && state.inside < room {
             state.inside += 1;
             return Ok(Turn::Pass);
         }

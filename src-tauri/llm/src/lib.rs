@@ -19,6 +19,8 @@ mod error;
 mod exchange;
 mod frames;
 mod gate;
+#[cfg(any(test, feature = "scripted"))]
+mod hand_timer;
 mod learnt;
 mod ollama;
 mod openai;
@@ -45,6 +47,8 @@ pub use discover::{FoundModel, FoundServer, PLACES, Place, ServerKind, discover}
 pub use endpoint::{Endpoint, Key, KeySource, Limits, NoKey};
 pub use error::{Answer, Class, Error, classify};
 pub use gate::Gate;
+#[cfg(any(test, feature = "scripted"))]
+pub use hand_timer::HandTimer;
 pub use learnt::{Learnt, LearntKey, Remembered};
 pub use ollama::{DEFAULT_OLLAMA_WINDOW, Ollama};
 pub use openai::OpenAi;
@@ -52,6 +56,7 @@ pub use report::{CheckItem, CheckLine, CheckReport, Verdict};
 pub use retry::{RetryPolicy, Retrying};
 pub use timer::{Timer, TokioTimer};
 pub use window::Window;
+pub use words::thousands;
 
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -86,12 +91,18 @@ pub enum ChatEvent<'a> {
     /// The body of the reply as received, for the log. Comes once, also when the reply broke off
     /// or cannot be read; what an endpoint said when it refused is in the error.
     Received(&'a str),
+    /// The first piece of the reply has arrived, whatever it holds.
+    Begun,
     /// A piece of the answer.
     Text(&'a str),
     /// A piece of the model's reasoning. For the trace, never part of an answer.
     Reasoning(&'a str),
     /// Nothing is sent before this time has passed.
     Waiting(Duration),
+    /// Nothing is sent before requests that go first have ended.
+    Queued,
+    /// A wait is over: the request is about to be sent.
+    Resumed,
     /// What was streamed so far belongs to an attempt that failed; another one starts.
     Restarted,
 }
@@ -191,7 +202,8 @@ pub fn connect_fitted(
     around: impl FnOnce(Arc<dyn Provider>) -> Arc<dyn Provider>,
 ) -> Result<Arc<dyn Provider>, Error> {
     let shown = Address::parse(&endpoint.base_url, endpoint.protocol)?.shown();
+    let protocol = endpoint.protocol;
     let client = around(connect(endpoint)?);
-    let fitted = Adapting::new(client, shown, learnt);
+    let fitted = Adapting::new(client, shown, learnt).speaking(protocol);
     Ok(Arc::new(Retrying::new(fitted, gate, policy)))
 }

@@ -76,10 +76,25 @@ impl Provider for Ollama {
         let body = json!({"model": self.endpoint.llm});
         let shown = self.transport.json(self.call("/show", Some(body)), cancel).await;
         let max = window::known(shown)?.as_ref().and_then(window::of_architecture);
-        // What is loaded is what we ask for; a model that holds less gets less.
         let asked = window_of(&self.endpoint);
-        Ok(Window { loaded: Some(max.map_or(asked, |m| m.min(asked))), max })
+        let running = self.transport.json(self.call("/ps", None), cancel).await;
+        let loaded = window::known(running)?.as_ref().and_then(|v| in_use(v, &self.endpoint.llm));
+        // Before the model is loaded, and on servers that do not tell, what is loaded is what we
+        // ask for; a model that holds less gets less.
+        let loaded = loaded.unwrap_or_else(|| max.map_or(asked, |m| m.min(asked)));
+        Ok(Window { loaded: Some(loaded), max, asked: Some(asked) })
     }
+}
+
+/// The window of a loaded model in the list of those that run. A name without a tag stands for
+/// `latest`.
+fn in_use(running: &Value, llm: &str) -> Option<u32> {
+    let full = if llm.contains(':') { llm.to_owned() } else { format!("{llm}:latest") };
+    let entries = running["models"].as_array()?;
+    let own = |e: &&Value| {
+        ["name", "model"].iter().any(|k| e[*k].as_str().is_some_and(|n| n == llm || n == full))
+    };
+    count(&entries.iter().find(own)?["context_length"])
 }
 
 fn window_of(endpoint: &Endpoint) -> u32 {

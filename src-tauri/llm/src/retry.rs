@@ -115,6 +115,7 @@ impl<P: Provider> Provider for Retrying<P> {
                     () = cancel.cancelled() => return Err(Error::Cancelled),
                     () = self.gate.timer().sleep(wait) => {}
                 }
+                out.take(ChatEvent::Resumed);
             }
             n += 1;
         }

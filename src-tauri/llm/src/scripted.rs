@@ -160,7 +160,8 @@ impl Hold {
         self.released.add_permits(1);
     }
 
-    async fn pass(&self) {
+    /// What a held step does: says that it has arrived and waits to be let go.
+    pub async fn pass(&self) {
         self.arrived.add_permits(1);
         if let Ok(permit) = self.released.acquire().await {
             permit.forget();

@@ -26,6 +26,19 @@ impl Default for TokioTimer {
     }
 }
 
+/// What `work` gives, or nothing when this moment of the timer comes first.
+pub(crate) async fn until<T>(
+    timer: &dyn Timer,
+    moment: Duration,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = timer.sleep(moment.saturating_sub(timer.now())) => None,
+    }
+}
+
 #[async_trait]
 impl Timer for TokioTimer {
     fn now(&self) -> Duration {

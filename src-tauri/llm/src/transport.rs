@@ -8,12 +8,12 @@ use crate::answer::{Redactor, answer_of, chain, excerpt, retry_after};
 use crate::endpoint::{Endpoint, Key, KeySource, Limits};
 use crate::error::{Answer, Class, Error, classify};
 use crate::frames::{Frame, Frames, Framing};
+use crate::timer::{Timer, until};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, StatusCode, Url};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Most bytes that are read of one reply. More is a server gone wrong.
@@ -29,6 +29,7 @@ pub(crate) struct Transport {
     key: Arc<dyn KeySource>,
     headers: Vec<(String, String)>,
     limits: Limits,
+    timer: Arc<dyn Timer>,
 }
 
 /// How the key travels.
@@ -74,6 +75,7 @@ impl Transport {
             key: Arc::clone(&endpoint.key),
             headers: endpoint.headers.clone(),
             limits,
+            timer: Arc::clone(&endpoint.timer),
         })
     }
 
@@ -89,7 +91,7 @@ impl Transport {
         cancel: &CancellationToken,
     ) -> Result<Incoming, Error> {
         let limit = outgoing.limit.unwrap_or(self.limits.call);
-        let deadline = Instant::now() + limit;
+        let deadline = self.timer.now() + limit;
         let key = self
             .key
             .key()
@@ -101,12 +103,12 @@ impl Transport {
         let sent = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(Error::Cancelled),
-            sent = tokio::time::timeout_at(deadline, request.send()) => sent,
+            sent = until(self.timer.as_ref(), deadline, request.send()) => sent,
         };
         let response = match sent {
-            Err(_) => return Err(self.timed_out(limit)),
-            Ok(Err(e)) => return Err(self.broken(&e, &redactor)),
-            Ok(Ok(response)) => response,
+            None => return Err(self.timed_out(limit)),
+            Some(Err(e)) => return Err(self.broken(&e, &redactor)),
+            Some(Ok(response)) => response,
         };
         let status = response.status();
         let headers = response.headers().clone();
@@ -261,7 +263,8 @@ pub(crate) struct Incoming {
     transport: Transport,
     response: reqwest::Response,
     redactor: Redactor,
-    deadline: Instant,
+    /// By the timer of the transport.
+    deadline: Duration,
     limit: Duration,
     silence: Duration,
     raw: Vec<u8>,
@@ -278,8 +281,9 @@ pub(crate) enum End {
 impl Incoming {
     /// The next bytes; None at the end.
     async fn next(&mut self, cancel: &CancellationToken) -> Result<Result<Vec<u8>, End>, Error> {
-        let silent = Instant::now() + self.silence;
-        let (until, limit) = if silent < self.deadline {
+        let timer = Arc::clone(&self.transport.timer);
+        let silent = timer.now() + self.silence;
+        let (moment, limit) = if silent < self.deadline {
             (silent, self.silence)
         } else {
             (self.deadline, self.limit)
@@ -287,13 +291,13 @@ impl Incoming {
         let chunk = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(Error::Cancelled),
-            chunk = tokio::time::timeout_at(until, self.response.chunk()) => chunk,
+            chunk = until(timer.as_ref(), moment, self.response.chunk()) => chunk,
         };
         match chunk {
-            Err(_) => Err(self.transport.timed_out(limit)),
-            Ok(Err(e)) => Ok(Err(End::Broken(self.redactor.clean(&chain(&e))))),
-            Ok(Ok(None)) => Ok(Err(End::Whole)),
-            Ok(Ok(Some(bytes))) => {
+            None => Err(self.transport.timed_out(limit)),
+            Some(Err(e)) => Ok(Err(End::Broken(self.redactor.clean(&chain(&e))))),
+            Some(Ok(None)) => Ok(Err(End::Whole)),
+            Some(Ok(Some(bytes))) => {
                 if self.raw.len() + bytes.len() > BODY_LIMIT {
                     return Err(self.transport.malformed("it is larger than 64 MiB", ""));
                 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 /// `40,960`.
-pub(crate) fn thousands(n: u32) -> String {
+#[must_use]
+pub fn thousands(n: u32) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

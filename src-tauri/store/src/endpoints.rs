@@ -218,6 +218,13 @@ pub fn learn(tx: &WriteTx<'_>, endpoint: EndpointKey, learnt: &Learnt) -> Result
     Ok(())
 }
 
+/// Forgets one thing that was learnt about an endpoint, of every language model there.
+pub fn forget_one(tx: &WriteTx<'_>, endpoint: EndpointKey, key: &str) -> Result<()> {
+    tx.run("DELETE FROM endpoint_memory WHERE endpoint_id = ?1 AND key = ?2", (endpoint, key))?;
+    tx.changed_program(CacheTag::Endpoints, None);
+    Ok(())
+}
+
 /// Forgets what was learnt about an endpoint (of one language model, or of all).
 pub fn forget(tx: &WriteTx<'_>, endpoint: EndpointKey, llm: Option<&str>) -> Result<()> {
     tx.run(

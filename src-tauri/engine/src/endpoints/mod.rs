@@ -1,16 +1,20 @@
 //! Endpoints of language models: find, store, check, choose; what was learnt about them. Keys pass
 //! through on their way to the key store and are shown as their last four characters only.
 
+mod learnt;
 pub(crate) mod provider;
+mod stated;
+mod waiting;
 
 use crate::models::automatic;
 use crate::report::fault;
 use crate::view::settings::{
     CheckLine, CheckReport, CheckVerdict, EndpointView, FoundServer, KeyState, KeyStore,
-    LearntFact, LlmSettings, Protocol, SaveEndpoint,
+    LlmSettings, Protocol, SaveEndpoint,
 };
 use crate::{Engine, Result};
-use domain::{EndpointId, FieldFault, Json};
+use domain::{EndpointId, FieldFault};
+use stated::Stated;
 use std::sync::Arc;
 use std::time::Duration;
 use store::endpoints::{Endpoint, EndpointFields};
@@ -22,19 +26,12 @@ use tokio_util::sync::CancellationToken;
 const CHOICE: &str = "llm_endpoint";
 /// Setting: whether extractive mode answers while there is none.
 const EXTRACTIVE: &str = "extractive";
-/// Settings with this prefix and an endpoint's id: its language model.
-const LLM_OF: &str = "llm_of:";
 
 /// How long a place on this machine may take to answer a question.
 const FIND_LIMIT: Duration = Duration::from_millis(800);
 
 fn choice(tx: &ReadTx<'_>) -> store::Result<Option<EndpointId>> {
     Ok(settings::get(tx, CHOICE)?.and_then(|value| value.as_str().map(EndpointId::from)))
-}
-
-fn llm_of(tx: &ReadTx<'_>, id: &EndpointId) -> store::Result<Option<String>> {
-    let value = settings::get(tx, &format!("{LLM_OF}{id}"))?;
-    Ok(value.and_then(|value| value.as_str().map(str::to_owned)).filter(|name| !name.is_empty()))
 }
 
 fn extractive_on(tx: &ReadTx<'_>) -> store::Result<bool> {
@@ -98,7 +95,7 @@ fn view(
     chosen: Option<&EndpointId>,
     secrets: &dyn crate::secrets::SecretStore,
 ) -> store::Result<EndpointView> {
-    let llm = llm_of(tx, &endpoint.id)?;
+    let stated = Stated::read(tx, &endpoint.id)?;
     let name = secret_name(&endpoint.id);
     let key = match settings::find_secret(tx, &name)? {
         Some(known) => Some(KeyState { store: place_of(known.store), last4: known.last4 }),
@@ -108,31 +105,27 @@ fn view(
             .flatten()
             .map(|key| KeyState { store: KeyStore::Session, last4: last4(&key) }),
     };
-    let learnt = store::endpoints::learnt(tx, endpoint.key, llm.as_deref())?;
+    let learnt = store::endpoints::learnt(tx, endpoint.key, stated.llm.as_deref())?;
     let check = learnt.iter().find(|row| row.key == llm::LearntKey::SetUpCheck.word());
     let checked_at = check.map(|row| row.learned_at);
     let check = check
         .and_then(|row| serde_json::from_value::<llm::CheckReport>(row.value.clone()).ok())
         .map(report_view);
     let address = llm::Address::parse(&endpoint.base_url, provider::protocol_of(endpoint.protocol));
+    let usual = address.as_ref().map(|address| llm::Limits::for_address(address).call.as_secs());
     Ok(EndpointView {
+        window: stated.window,
+        call_seconds: stated.call_seconds,
+        usual_call_seconds: usual.ok().and_then(|n| u32::try_from(n).ok()).unwrap_or_default(),
         in_use: chosen == Some(&endpoint.id),
         local: address.is_ok_and(|address| address.is_local()),
         id: endpoint.id,
         name: endpoint.name,
         protocol: protocol_view(endpoint.protocol),
         base_url: endpoint.base_url,
-        llm,
+        llm: stated.llm,
         key,
-        learnt: learnt
-            .into_iter()
-            .filter(|row| row.key != llm::LearntKey::SetUpCheck.word())
-            .map(|row| LearntFact {
-                key: row.key,
-                value: Json(row.value),
-                learned_at: row.learned_at,
-            })
-            .collect(),
+        learnt: learnt.iter().filter_map(learnt::told).collect(),
         check,
         checked_at,
     })
@@ -180,6 +173,10 @@ pub async fn save(engine: &Engine, input: SaveEndpoint) -> Result<EndpointView> 
         return Err(fault("invalid_request").fields(vec![fault_of]).into());
     }
     llm::Address::parse(&input.base_url, wire_protocol(input.protocol))?;
+    let faults = stated::faults(&input);
+    if !faults.is_empty() {
+        return Err(fault("invalid_request").fields(faults).into());
+    }
     let id = input.id.clone().unwrap_or_else(|| EndpointId(engine.new_id()));
     let kept = keep_key(engine, &id, &input).await?;
     let (now, fields) = (engine.now(), input);
@@ -213,9 +210,12 @@ pub async fn save(engine: &Engine, input: SaveEndpoint) -> Result<EndpointView> 
             if matches!(kept, KeyChange::Gone | KeyChange::Session) {
                 settings::delete_secret(tx, &secret_name(&wanted))?;
             }
-            if let Some(llm) = &fields.llm {
-                let key = format!("{LLM_OF}{wanted}");
-                settings::set(tx, &key, &serde_json::json!(llm.trim()), now)?;
+            let before = Stated::read(tx, &wanted)?;
+            stated::write(tx, &wanted, &fields, now)?;
+            if before.window != fields.window {
+                // What was learnt of the old size would bound the new one.
+                let key = store::endpoints::get(tx, &wanted)?.key;
+                store::endpoints::forget_one(tx, key, llm::LearntKey::Window.word())?;
             }
             automatic::provider_changed(tx, now)
         })
@@ -282,7 +282,7 @@ async fn find_stored(engine: &Engine, id: &EndpointId) -> Result<(Endpoint, Opti
         .store()
         .read(move |tx| {
             let endpoint = store::endpoints::list(tx)?.into_iter().find(|e| e.id == wanted);
-            let llm = llm_of(tx, &wanted)?;
+            let llm = Stated::read(tx, &wanted)?.llm;
             Ok(endpoint.map(|endpoint| (endpoint, llm)))
         })
         .await?;
@@ -300,6 +300,8 @@ pub async fn delete(engine: &Engine, id: &EndpointId) -> Result<()> {
         protocol: Protocol::Openai,
         base_url: String::new(),
         llm: None,
+        window: None,
+        call_seconds: None,
         key: Some(String::new()),
         key_fallback: None,
     };
@@ -312,7 +314,7 @@ pub async fn delete(engine: &Engine, id: &EndpointId) -> Result<()> {
             if choice(tx)?.as_ref() == Some(&id) {
                 settings::clear(tx, CHOICE)?;
             }
-            settings::clear(tx, &format!("{LLM_OF}{id}"))?;
+            stated::clear(tx, &id)?;
             settings::delete_secret(tx, &secret_name(&id))?;
             store::endpoints::delete(tx, &id)
         })

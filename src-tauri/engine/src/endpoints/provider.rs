@@ -1,38 +1,61 @@
 //! The language model in use: which endpoint, which model, with which key, and what was learnt about
 //! it. A provider is made once and kept until the settings change.
 
-use super::{CHOICE, choice, llm_of};
+use super::stated::Stated;
+use super::waiting::Told;
+use super::{CHOICE, choice};
 use crate::llm_log::Recorded;
 use crate::report::fault;
 use crate::view::settings::KeyStore;
 use crate::{Engine, Result};
 use async_trait::async_trait;
 use domain::Instant;
-use llm::{Gate, Key, KeySource, Learnt, LearntKey, Protocol, Provider, RetryPolicy, TokioTimer};
+use llm::{
+    Address, Gate, Key, KeySource, Learnt, LearntKey, Limits, Protocol, Provider, RetryPolicy,
+};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::EndpointKey;
 use store::endpoints::Endpoint;
 
-/// The provider that is kept, with what it was made for.
+/// Requests that a server of this protocol works on side by side, one more than queued work may have:
+/// Ollama answers one after the other, so that a person's question would stand at the end of its line.
+fn most_at_once(protocol: Protocol) -> usize {
+    match protocol {
+        Protocol::Ollama => 2,
+        Protocol::OpenAi | Protocol::Anthropic => 4,
+    }
+}
+
+/// The provider that is kept, with what it was made for, and the doors of the endpoints.
 #[derive(Default)]
-pub(crate) struct Kept(Mutex<Option<(String, Arc<dyn Provider>)>>);
+pub(crate) struct Kept {
+    made: Mutex<Option<(String, Arc<dyn Provider>)>>,
+    /// By address. They outlive a change of settings, since a limit does.
+    gates: Mutex<HashMap<String, Arc<Gate>>>,
+}
 
 impl Kept {
     /// Forgets the provider; the next use makes it anew.
     pub(crate) fn clear(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.made.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn get(&self, wanted: &str) -> Option<Arc<dyn Provider>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         kept.as_ref().filter(|(made_for, _)| made_for == wanted).map(|(_, made)| Arc::clone(made))
     }
 
     fn put(&self, made_for: String, provider: &Arc<dyn Provider>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         *kept = Some((made_for, Arc::clone(provider)));
+    }
+
+    /// The door of an endpoint, the same for every model there and every run.
+    fn gate(&self, address: String, make: impl FnOnce() -> Gate) -> Arc<Gate> {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(gates.entry(address).or_insert_with(|| Arc::new(make())))
     }
 }
 
@@ -57,7 +80,7 @@ impl Engine {
                     None => None,
                 };
                 let llm = match &chosen {
-                    Some(endpoint) => llm_of(tx, &endpoint.id)?,
+                    Some(endpoint) => Stated::read(tx, &endpoint.id)?.llm,
                     None => None,
                 };
                 Ok((chosen.zip(llm), super::extractive_on(tx)?))
@@ -103,24 +126,33 @@ impl Engine {
         let (key, engine) = (endpoint.key, self.clone());
         let protocol = protocol_of(endpoint.protocol);
         let name = llm.to_owned();
+        let id = endpoint.id.clone();
+        let stated = self.store().read(move |tx| Stated::read(tx, &id)).await?;
+        let address = Address::parse(&endpoint.base_url, protocol)?;
+        let gate = self.inner.kept.gate(address.shown(), || {
+            Gate::new(self.clock().timer()).with_most(most_at_once(protocol))
+        });
         let made = llm::connect_fitted(
-            self.wire_endpoint(endpoint, llm, &memory),
+            self.wire_endpoint(endpoint, llm, &stated, &address, &memory),
             memory,
-            Arc::new(Gate::new(Arc::new(TokioTimer::default()))),
+            gate,
             RetryPolicy::default(),
             move |client| {
                 Arc::new(Recorded::new(client, &engine, protocol.word(), Some(key), name))
             },
         )?;
+        let made: Arc<dyn Provider> = Arc::new(Told::new(made, self));
         self.inner.kept.put(made_for, &made);
         Ok(made)
     }
 
     /// What the client needs to know of an endpoint.
-    pub(crate) fn wire_endpoint(
+    fn wire_endpoint(
         &self,
         endpoint: &Endpoint,
         llm: &str,
+        stated: &Stated,
+        address: &Address,
         memory: &Memory,
     ) -> llm::Endpoint {
         let mut wire = llm::Endpoint::new(
@@ -128,10 +160,18 @@ impl Engine {
             endpoint.base_url.clone(),
             llm.to_owned(),
         );
-        wire.window = memory
+        let learnt = memory
             .known(LearntKey::Window)
             .and_then(|value| value.as_u64())
             .and_then(|tokens| u32::try_from(tokens).ok());
+        wire.window = stated.window.or(learnt);
+        wire.timer = self.clock().timer();
+        wire.limits = stated.call_limit().map(|call| {
+            let usual = Limits::for_address(address);
+            // On this machine silence has no limit of its own.
+            let silence = if address.is_local() { call } else { usual.silence };
+            Limits { call, silence, ..usual }
+        });
         let name = super::secret_name(&endpoint.id);
         wire.key = Arc::new(StoredKey {
             store: self.store().clone(),

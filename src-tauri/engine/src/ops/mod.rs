@@ -109,6 +109,18 @@ impl Queue {
         }
     }
 
+    /// The step that an operation is at, where it is not written down.
+    pub(crate) fn step_of(&self, id: &OperationId) -> Option<Progress> {
+        self.lock().get(id).and_then(|going| going.step.clone())
+    }
+
+    /// Puts another step, or none, in its place.
+    pub(crate) fn set_step(&self, id: &OperationId, step: Option<Progress>) {
+        if let Some(going) = self.lock().get_mut(id) {
+            going.step = step;
+        }
+    }
+
     /// A row with the step that its operation is at.
     fn with_step(&self, row: OperationRow) -> OperationRow {
         let step = self.lock().get(&row.id).and_then(|going| going.step.clone());

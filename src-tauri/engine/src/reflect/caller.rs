@@ -117,6 +117,7 @@ impl Caller<'_> {
             answers: ask.answers,
             started,
             first: None,
+            waits_since: None,
             waited: 0,
         };
         let reply = self.provider.chat(request(ask, self.urgency), &mut stream, &self.cancel).await;
@@ -180,7 +181,9 @@ fn final_at_once(error: &llm::Error) -> Option<End> {
     }
     match error.class() {
         Class::Overflow => Some(NoReply::Overflow),
-        Class::Cancelled | Class::ToolsUnsupported => Some(|error| NoReply::Ends(error.into())),
+        Class::Cancelled | Class::ToolsUnsupported | Class::Auth => {
+            Some(|error| NoReply::Ends(error.into()))
+        }
         _ => None,
     }
 }
@@ -231,6 +234,8 @@ struct Stream<'a> {
     answers: bool,
     started: u64,
     first: Option<u32>,
+    /// Since when nothing is sent, by the clock's ticks.
+    waits_since: Option<u64>,
     waited: u32,
 }
 
@@ -243,10 +248,22 @@ impl ChatSink for Stream<'_> {
                     self.sink.emit(RunEvent::AnswerDelta { text: text.to_owned() });
                 }
             }
-            ChatEvent::Reasoning(_) => self.note_first(),
+            ChatEvent::Begun | ChatEvent::Reasoning(_) => self.note_first(),
             ChatEvent::Waiting(time) => {
-                self.waited =
-                    self.waited.saturating_add(u32::try_from(time.as_millis()).unwrap_or(u32::MAX));
+                self.waits_since.get_or_insert(self.engine.clock().ticks_ms());
+                let seconds = u32::try_from(time.as_secs().max(1)).unwrap_or(u32::MAX);
+                self.sink.emit(RunEvent::LlmWaiting { seconds: Some(seconds) });
+            }
+            ChatEvent::Queued => {
+                self.waits_since.get_or_insert(self.engine.clock().ticks_ms());
+                self.sink.emit(RunEvent::LlmWaiting { seconds: None });
+            }
+            ChatEvent::Resumed => {
+                if let Some(since) = self.waits_since.take() {
+                    let waited = millis(self.engine.clock().ticks_ms().saturating_sub(since));
+                    self.waited = self.waited.saturating_add(waited);
+                    self.sink.emit(RunEvent::LlmResumed);
+                }
             }
             ChatEvent::Sent(_) | ChatEvent::Received(_) | ChatEvent::Restarted => {}
         }

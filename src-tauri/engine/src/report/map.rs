@@ -131,15 +131,29 @@ fn of_llm(error: &llm::Error) -> Fault {
         }
         E::ToolsUnsupported { llm, .. } => fault("tool_calls_unsupported").with("llm", llm),
         E::Overflow { .. } => fault("context_overflow"),
-        E::PromptTruncated { got, sent, .. } => {
-            fault("prompt_truncated").with("got", got).with("sent", sent)
-        }
+        E::PromptTruncated { got, sent, protocol, .. } => fault("prompt_truncated")
+            .with("got", llm::thousands(*got))
+            .with("sent", llm::thousands(*sent))
+            .also(wider_window(*protocol)),
         E::Malformed { endpoint, .. } => fault("llm_output_invalid").with("llm", endpoint),
         E::Address { .. } => fault("endpoint_address_invalid"),
         E::Setup { endpoint, .. } => fault("llm_unreachable").with("endpoint", endpoint),
         E::KeyUnavailable { .. } => fault("keychain_unavailable"),
         E::Cancelled => fault("cancelled"),
         _ => fault("unexpected_error"),
+    }
+}
+
+/// Where the window of an endpoint is set, by its kind.
+fn wider_window(protocol: llm::Protocol) -> &'static str {
+    use llm::Protocol as P;
+    match protocol {
+        P::Ollama => "Its size is set in Settings, Language models, in the endpoint's own form.",
+        P::OpenAi => {
+            "LM Studio: Context Length; llama.cpp: -c; vLLM: --max-model-len. Ollama takes a size \
+             only when its endpoint is set up as Ollama, not as OpenAI-compatible."
+        }
+        P::Anthropic => "Where it cannot be enlarged, choose a model with a larger one.",
     }
 }
 
@@ -218,7 +232,13 @@ mod tests {
             L::UnknownModel { endpoint: endpoint(), llm: "m".into(), answer: answer() }.into(),
             L::ToolsUnsupported { endpoint: endpoint(), llm: "m".into(), answer: answer() }.into(),
             L::Overflow { endpoint: endpoint(), answer: answer() }.into(),
-            L::PromptTruncated { endpoint: endpoint(), got: 1, sent: 2 }.into(),
+            L::PromptTruncated {
+                endpoint: endpoint(),
+                got: 1,
+                sent: 2,
+                protocol: llm::Protocol::Ollama,
+            }
+            .into(),
             L::Malformed { endpoint: endpoint(), cause: cause(), body: String::new() }.into(),
             L::Address { address: "x".into(), cause: cause() }.into(),
             L::Setup { endpoint: endpoint(), cause: cause() }.into(),

@@ -129,6 +129,7 @@ pub struct Fault {
     fields: Vec<FieldFault>,
     code: Option<ErrorCode>,
     detail: Option<String>,
+    also: Option<&'static str>,
     run: Option<RunId>,
     /// Whole seconds, because faults are kept small.
     wait: Option<NonZeroU32>,
@@ -144,6 +145,7 @@ pub fn fault(reason: &'static str) -> Fault {
         fields: Vec::new(),
         code: None,
         detail: None,
+        also: None,
         run: None,
         wait: None,
     }
@@ -168,6 +170,13 @@ impl Fault {
     #[must_use]
     pub fn code(mut self, code: ErrorCode) -> Self {
         self.code = Some(code);
+        self
+    }
+
+    /// Adds a sentence to the hint, where what to do depends on the case.
+    #[must_use]
+    pub fn also(mut self, sentence: &'static str) -> Self {
+        self.also = Some(sentence);
         self
     }
 
@@ -212,6 +221,7 @@ impl Fault {
         };
         let code = self.code.unwrap_or(row.code);
         let hint = fill(row.hint, &self.values);
+        let hint = self.also.map_or_else(|| hint.clone(), |also| format!("{hint} {also}"));
         Report {
             code,
             reason: row.reason.to_owned(),

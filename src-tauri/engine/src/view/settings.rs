@@ -58,6 +58,12 @@ pub struct EndpointView {
     pub llm: Option<String>,
     /// Its key.
     pub key: Option<KeyState>,
+    /// Tokens that its model holds, as a person stated it.
+    pub window: Option<u32>,
+    /// Seconds that one call may take, as a person stated it.
+    pub call_seconds: Option<u32>,
+    /// Seconds that one call may take where nobody stated it.
+    pub usual_call_seconds: u32,
     /// Whether it runs on this machine.
     pub local: bool,
     /// Whether it answers questions now.
@@ -76,8 +82,10 @@ pub struct EndpointView {
 pub struct LearntFact {
     /// Stable word, for example `named_tool_choice`.
     pub key: String,
-    /// Its value.
-    pub value: Json,
+    /// What it means, for a person.
+    pub words: String,
+    /// How it was found out, mostly what the endpoint said.
+    pub evidence: String,
     /// When.
     pub learned_at: Instant,
 }
@@ -96,6 +104,12 @@ pub struct SaveEndpoint {
     pub base_url: String,
     /// Its language model.
     pub llm: Option<String>,
+    /// Tokens that its model holds; absent leaves it to the endpoint, or to what is usual.
+    #[serde(default)]
+    pub window: Option<u32>,
+    /// Seconds that one call may take, 5 to 86,400; absent for what is usual.
+    #[serde(default)]
+    pub call_seconds: Option<u32>,
     /// A new key; absent leaves the stored one, empty removes it.
     pub key: Option<String>,
     /// Where to keep the key when the operating system has no store.
@@ -111,6 +125,8 @@ impl std::fmt::Debug for SaveEndpoint {
             .field("protocol", &self.protocol)
             .field("base_url", &self.base_url)
             .field("llm", &self.llm)
+            .field("window", &self.window)
+            .field("call_seconds", &self.call_seconds)
             .field("key", &self.key.as_ref().map(|_| "…"))
             .finish()
     }

@@ -37,7 +37,11 @@ impl ChatSink for Heard {
             ChatEvent::Reasoning(text) => self.reasoning.push_str(text),
             ChatEvent::Sent(text) => self.sent.push(text.to_owned()),
             ChatEvent::Received(text) => self.received.push(text.to_owned()),
-            ChatEvent::Waiting(_) | ChatEvent::Restarted => {}
+            ChatEvent::Waiting(_)
+            | ChatEvent::Begun
+            | ChatEvent::Queued
+            | ChatEvent::Resumed
+            | ChatEvent::Restarted => {}
         }
     }
 }

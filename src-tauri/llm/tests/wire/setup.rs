@@ -184,6 +184,7 @@ async fn dialects_are_named_in_the_report() {
 async fn a_model_without_tools_is_told_before_it_is_used() {
     let refuse = |seen: &Seen| match seen.line.as_str() {
         "POST /api/show" => Reply::json(&json!({"model_info": {"x.context_length": 4_096}})),
+        "GET /api/ps" => Reply::status(404, "no"),
         _ if seen.json().get("tools").is_some() => {
             Reply::status(400, json!({"error": "m does not support tools"}).to_string())
         }
