@@ -42,6 +42,7 @@ const words = {
   parked: "Parked",
   heldState: "Held",
   stages: {
+    waiting_for_llm: "Waiting for the language model, which takes no more requests for now",
     waiting_window: "Waiting for the facts to settle",
     reading_scope: "Reading what is known",
     reading: "Reading",
@@ -118,6 +119,9 @@ export function ProgressBar({ progress }: { progress: Progress }) {
 function stateOf(row: OperationRow, now: Date): { mark: Mark; tone: Tone; word: string } {
   switch (row.status) {
     case "processing":
+      // Behind a limit, or behind what goes first, nothing runs.
+      if (row.progress?.stage === "waiting_for_llm")
+        return { mark: "pause", tone: "muted", word: words.states.pending };
       return { mark: "turning", tone: "accent", word: words.states.processing };
     case "completed":
       return { mark: "tick", tone: "ok", word: words.states.completed };

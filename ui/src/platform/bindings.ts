@@ -987,6 +987,12 @@ export type EndpointView = {
 	llm: string | null,
 	/**  Its key. */
 	key: KeyState | null,
+	/**  Tokens that its model holds, as a person stated it. */
+	window: number | null,
+	/**  Seconds that one call may take, as a person stated it. */
+	call_seconds: number | null,
+	/**  Seconds that one call may take where nobody stated it. */
+	usual_call_seconds: number,
 	/**  Whether it runs on this machine. */
 	local: boolean,
 	/**  Whether it answers questions now. */
@@ -1327,8 +1333,10 @@ export type LastRun = {
 export type LearntFact = {
 	/**  Stable word, for example `named_tool_choice`. */
 	key: string,
-	/**  Its value. */
-	value: JsonValue,
+	/**  What it means, for a person. */
+	words: string,
+	/**  How it was found out, mostly what the endpoint said. */
+	evidence: string,
 	/**  When. */
 	learned_at: string,
 };
@@ -2626,7 +2634,7 @@ run_id: string;
 /**  Tools that will be called first. */
 forced_sequence: string[]; 
 /**  Iterations allowed. */
-max_iterations: number }) & { by?: never; error?: never; forced?: never; hint?: never; i?: never; is_stale?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; scope?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
+max_iterations: number }) & { by?: never; error?: never; forced?: never; hint?: never; i?: never; is_stale?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; scope?: never; seconds?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
 /**  A tool turn begins. */
 ({ type: "iteration_started"; 
 /**  Its number, from 1. */
@@ -2634,11 +2642,17 @@ i: number;
 /**  Iterations allowed. */
 n: number; 
 /**  The tool that is forced, if one is. */
-forced: string | null }) & { by?: never; error?: never; forced_sequence?: never; hint?: never; is_stale?: never; max_iterations?: never; message?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
+forced: string | null }) & { by?: never; error?: never; forced_sequence?: never; hint?: never; is_stale?: never; max_iterations?: never; message?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; seconds?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
 /**  A request to a language model was sent. */
 ({ type: "llm_started"; 
 /**  Label of the call. */
-scope: string }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
+scope: string }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; seconds?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
+/**  It is not sent yet: the endpoint takes no more requests for now, or others go first. */
+({ type: "llm_waiting"; 
+/**  How long at least, where that is known. */
+seconds: number | null }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
+/**  It was sent after such a wait. */
+({ type: "llm_resumed" }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; seconds?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
 /**  Its reply, or its failure, arrived. */
 ({ type: "llm_finished"; 
 /**  Label of the call. */
@@ -2646,13 +2660,13 @@ scope: string;
 /**  Tokens of the call. */
 tokens: Usage; 
 /**  How it ended. */
-status: LlmCallStatus }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; text?: never; tool?: never } | 
+status: LlmCallStatus }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; seconds?: never; text?: never; tool?: never } | 
 /**  A tool runs. */
 ({ type: "tool_started"; 
 /**  Normalised name. */
 tool: string; 
 /**  The sentence given with the call. */
-reason: string | null }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; result_count?: never; run_id?: never; scope?: never; status?: never; text?: never; tokens?: never } | 
+reason: string | null }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; result_count?: never; run_id?: never; scope?: never; seconds?: never; status?: never; text?: never; tokens?: never } | 
 /**  A tool ended. */
 ({ type: "tool_finished"; 
 /**  Normalised name. */
@@ -2664,25 +2678,25 @@ result_count: number;
 /**  Whether the result as a whole was flagged stale, where the tool says so. */
 is_stale: boolean | null; 
 /**  How it ended. */
-status: ToolCallStatus }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; max_iterations?: never; message?: never; n?: never; name?: never; run_id?: never; scope?: never; text?: never; tokens?: never } | 
+status: ToolCallStatus }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; max_iterations?: never; message?: never; n?: never; name?: never; run_id?: never; scope?: never; seconds?: never; text?: never; tokens?: never } | 
 /**  A `done` was refused. */
 ({ type: "guard"; 
 /**  The guard. */
-name: Guard }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
+name: Guard }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; seconds?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
 /**  The loop ends. */
 ({ type: "closing"; 
 /**  Why. */
-by: ClosedBy }) & { error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
+by: ClosedBy }) & { error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; seconds?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
 /**  A piece of the answer, provisional until `finished`. */
 ({ type: "answer_delta"; 
 /**  Text to append. */
-text: string }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; status?: never; tokens?: never; tool?: never } | 
+text: string }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; seconds?: never; status?: never; tokens?: never; tool?: never } | 
 /**  Structured output is being extracted. */
-({ type: "structured_started" }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
+({ type: "structured_started" }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; seconds?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
 /**  Extraction ended. */
 ({ type: "structured_finished"; 
 /**  Why there is no object, or null when there is one. */
-error: string | null }) & { by?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
+error: string | null }) & { by?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; run_id?: never; scope?: never; seconds?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
 /**  Something to tell. */
 {
 	type: "warning",
@@ -2690,7 +2704,7 @@ error: string | null }) & { by?: never; forced?: never; forced_sequence?: never;
 /**  The run succeeded; its record holds the answer. */
 ({ type: "finished"; 
 /**  Id of the run. */
-run_id: string }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; scope?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
+run_id: string }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; scope?: never; seconds?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
 /**  The run failed; its record holds the partial trace. */
 ({ type: "failed"; 
 /**  Id of the run. */
@@ -2700,11 +2714,11 @@ reason: string;
 /**  One sentence for a person. */
 message: string; 
 /**  What to do next. */
-hint: string | null }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; i?: never; is_stale?: never; max_iterations?: never; n?: never; name?: never; result_count?: never; scope?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
+hint: string | null }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; i?: never; is_stale?: never; max_iterations?: never; n?: never; name?: never; result_count?: never; scope?: never; seconds?: never; status?: never; text?: never; tokens?: never; tool?: never } | 
 /**  The run was cancelled. */
 ({ type: "cancelled"; 
 /**  Id of the run. */
-run_id: string }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; scope?: never; status?: never; text?: never; tokens?: never; tool?: never };
+run_id: string }) & { by?: never; error?: never; forced?: never; forced_sequence?: never; hint?: never; i?: never; is_stale?: never; max_iterations?: never; message?: never; n?: never; name?: never; reason?: never; result_count?: never; scope?: never; seconds?: never; status?: never; text?: never; tokens?: never; tool?: never };
 
 /**  A run of a reflect or of a refresh (UUIDv7). */
 export type RunId = string;
@@ -2764,6 +2778,12 @@ export type SaveEndpoint = {
 	base_url: string,
 	/**  Its language model. */
 	llm: string | null,
+	/**
+	 *  Tokens that its model holds; absent leaves it to the endpoint, or to what is usual.
+	 */
+	window?: number | null,
+	/**  Seconds that one call may take, 5 to 86,400; absent for what is usual. */
+	call_seconds?: number | null,
 	/**  A new key; absent leaves the stored one, empty removes it. */
 	key: string | null,
 	/**  Where to keep the key when the operating system has no store. */

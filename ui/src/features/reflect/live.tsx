@@ -68,7 +68,10 @@ function lineOf(event: RunEvent): string | null {
 function now(events: RunEvent[]): string {
   const last = events.findLast(({ type }) => type !== "answer_delta" && type !== "guard");
   switch (last?.type) {
+    case "llm_waiting":
+      return words.waiting(last.seconds);
     case "llm_started":
+    case "llm_resumed":
     case "iteration_started":
     case "tool_finished":
       return words.model;

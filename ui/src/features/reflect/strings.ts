@@ -65,6 +65,10 @@ export const strings = {
     starting: "Getting ready",
     turn: (i: number, n: number) => `Turn ${i} of at most ${n}`,
     model: "The language model is thinking",
+    waiting: (seconds: number | null) =>
+      seconds === null
+        ? "Waiting: the language model is busy with other work"
+        : `Waiting: the language model takes no more requests for ${plural(seconds, "second")}`,
     tool: (tool: string, reason: string | null) =>
       reason ? `${toolName(tool)}: ${reason}` : toolName(tool),
     toolDone: (tool: string, results: number) => `${toolName(tool)}, ${plural(results, "result")}`,

@@ -20,7 +20,7 @@ import { strings } from "./strings";
 const words = strings.form;
 
 /** Fields that show their own fault. */
-const placed = ["name", "protocol", "base_url", "llm", "key"];
+const placed = ["name", "protocol", "base_url", "llm", "window", "call_seconds", "key"];
 
 export interface Draft {
   id: EndpointId | null;
@@ -28,6 +28,9 @@ export interface Draft {
   protocol: Protocol;
   base_url: string;
   llm: string;
+  /** Tokens and seconds as a person stated them; empty for what is usual. */
+  window: string;
+  callSeconds: string;
   /** The end of the key that is set; null when none is. */
   last4: string | null;
   /** Models that the server is known to offer. */
@@ -40,6 +43,8 @@ export const emptyDraft: Draft = {
   protocol: "openai",
   base_url: "",
   llm: "",
+  window: "",
+  callSeconds: "",
   last4: null,
   known: [],
 };
@@ -50,6 +55,8 @@ export const draftOf = (endpoint: EndpointView): Draft => ({
   protocol: endpoint.protocol,
   base_url: endpoint.base_url,
   llm: endpoint.llm ?? "",
+  window: endpoint.window?.toString() ?? "",
+  callSeconds: endpoint.call_seconds?.toString() ?? "",
   last4: endpoint.key?.last4 ?? null,
   known: [],
 });
@@ -59,9 +66,19 @@ interface Values {
   protocol: Protocol;
   base_url: string;
   llm: string;
+  window: string;
+  callSeconds: string;
   key: string;
   fallback: KeyStore;
 }
+
+/** A whole number as it was typed, with or without marks between thousands; null for none. */
+function number(text: string): number | null {
+  const digits = text.replaceAll(/[\s,.]/g, "");
+  return digits === "" ? null : Number(digits);
+}
+
+const whole = (text: string) => /^[\d\s,.]*$/.test(text) || words.wholeNumber;
 
 /** Adds or changes an endpoint. The key goes to its store at once and never comes back. */
 export function EndpointDialog({
@@ -86,6 +103,8 @@ export function EndpointDialog({
       protocol: draft.protocol,
       base_url: draft.base_url,
       llm: draft.llm,
+      window: draft.window,
+      callSeconds: draft.callSeconds,
       key: "",
       fallback: "session",
     },
@@ -106,6 +125,8 @@ export function EndpointDialog({
       protocol: values.protocol,
       base_url: values.base_url.trim(),
       llm: values.llm.trim() || null,
+      window: number(values.window),
+      call_seconds: number(values.callSeconds),
       key: values.key === "" ? null : values.key,
       key_fallback: asksWhere ? values.fallback : null,
     };
@@ -169,6 +190,25 @@ export function EndpointDialog({
             <option key={name} value={name} />
           ))}
         </datalist>
+        <details open={draft.window !== "" || draft.callSeconds !== ""}>
+          <summary className="type-small min-h-6 content-center text-muted">{words.limits}</summary>
+          <div className="mt-1 grid grid-cols-2 gap-3">
+            <TextField
+              label={words.window}
+              help={words.windowHelp[protocol]}
+              inputMode="numeric"
+              fault={formState.errors.window?.message ?? fieldMessage(report, "window")}
+              {...register("window", { validate: whole })}
+            />
+            <TextField
+              label={words.callSeconds}
+              help={words.callSecondsHelp}
+              inputMode="numeric"
+              fault={formState.errors.callSeconds?.message ?? fieldMessage(report, "call_seconds")}
+              {...register("callSeconds", { validate: whole })}
+            />
+          </div>
+        </details>
         <TextField
           type="password"
           label={words.key}

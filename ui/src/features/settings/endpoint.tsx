@@ -40,6 +40,7 @@ export function Endpoint({
         : marks.pass
       : marks.fail
     : marks.skipped;
+  const forgetAll = () => forget.mutate([endpoint.id], { onSuccess: () => say(words.forgotten) });
   const report = check.error ?? choose.error ?? forget.error;
   return (
     <article aria-label={endpoint.name}>
@@ -77,15 +78,7 @@ export function Endpoint({
             {endpoint.in_use && (
               <MenuItem onSelect={() => choose.mutate([null])}>{words.stopUsing}</MenuItem>
             )}
-            {endpoint.learnt.length > 0 && (
-              <MenuItem
-                onSelect={() =>
-                  forget.mutate([endpoint.id], { onSuccess: () => say(words.forgotten) })
-                }
-              >
-                {words.forget}
-              </MenuItem>
-            )}
+            {endpoint.learnt.length > 0 && <MenuItem onSelect={forgetAll}>{words.forget}</MenuItem>}
             <MenuSeparator />
             <MenuItem danger onSelect={onRemove}>
               {words.remove}
@@ -102,6 +95,9 @@ export function Endpoint({
             </span>
           )}
         </div>
+        <p className="type-small text-muted">
+          {words.limits(endpoint.window, endpoint.call_seconds ?? endpoint.usual_call_seconds)}
+        </p>
         {report && <ReportCard report={report} className="mt-2" />}
         {checked ? (
           <CheckResult check={checked} />
@@ -113,14 +109,19 @@ export function Endpoint({
             <summary className="type-small min-h-6 content-center text-muted">
               {words.learntOf(endpoint.learnt.length)}
             </summary>
-            <dl className="type-code grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 pl-4">
+            <ul className="grid gap-1 py-1 pl-4">
               {endpoint.learnt.map((fact) => (
-                <div key={fact.key} className="contents">
-                  <dt className="text-faint">{fact.key}</dt>
-                  <dd className="break-words">{JSON.stringify(fact.value)}</dd>
-                </div>
+                <li key={fact.key}>
+                  <p>{fact.words}</p>
+                  <p className="type-small select-text break-words text-muted">
+                    {`${words.learntSince(dayTime(fact.learned_at))} · ${fact.evidence}`}
+                  </p>
+                </li>
               ))}
-            </dl>
+            </ul>
+            <Button size="small" className="mt-1 ml-4" onClick={forgetAll}>
+              {words.forget}
+            </Button>
           </details>
         )}
       </div>

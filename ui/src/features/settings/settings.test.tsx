@@ -103,6 +103,49 @@ describe("language models", () => {
     );
   });
 
+  test("fc_28 what was learnt stands in plain words, with how it was found out", async () => {
+    const { user, platform } = renderApp(at("models"));
+    const local = await screen.findByRole("article", { name: "Ollama on this computer" });
+    const fact = within(local).getByText(/Takes no tool by name: one tool is offered at a time/);
+    expect(fact).not.toBeVisible();
+    await user.click(within(local).getByText("Learnt in use: 1 thing"));
+    expect(fact).toBeVisible();
+    expect(within(local).getByText(/refused the request \(HTTP 400, tool_choice\)/)).toBeVisible();
+    expect(local).not.toHaveTextContent("named_tool_choice");
+    await noViolations();
+    await user.click(within(local).getByRole("button", { name: "Forget what was learnt" }));
+    await waitFor(() => expect(platform.calls).toContainEqual(["forgetLearnt", "e-local"]));
+    await waitFor(() => expect(within(local).queryByText(/Learnt in use/)).toBeNull());
+  });
+
+  test("fc_25 fc_29 window and time of a call are stated in the form and shown", async () => {
+    const { user, platform } = renderApp(at("models"));
+    const local = await screen.findByRole("article", { name: "Ollama on this computer" });
+    expect(local).toHaveTextContent("one call may take 600 seconds");
+    expect(screen.getByRole("article", { name: "Anthropic" })).toHaveTextContent(
+      "window of 200,000 tokens as you stated it, one call may take 120 seconds",
+    );
+    await user.click(screen.getByRole("button", { name: "More about Ollama on this computer" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Edit…" }));
+    await user.click(await screen.findByText("Window and time"));
+    const window = screen.getByRole("textbox", { name: "Window, in tokens" });
+    expect(window).toHaveAccessibleDescription(/more needs more memory/);
+    await user.type(window, "many");
+    await user.click(screen.getByRole("button", { name: "Save and check" }));
+    expect(await screen.findByText(/Write a whole number/)).toBeVisible();
+    await noViolations();
+    await user.clear(window);
+    await user.type(window, "32,768");
+    await user.type(screen.getByRole("textbox", { name: /Longest time of one call/ }), "900");
+    await user.click(screen.getByRole("button", { name: "Save and check" }));
+    await waitFor(() =>
+      expect(platform.calls.find(([name]) => name === "saveEndpoint")?.[1]).toMatchObject({
+        window: 32_768,
+        call_seconds: 900,
+      }),
+    );
+  });
+
   test("with nothing set up and nothing found it says what is possible", async () => {
     const { user, platform } = renderApp(at("models"), {
       llmSettings: async () => ({ endpoints: [], extractive: true, keychain: true }),

@@ -1,4 +1,4 @@
-import { plural } from "~/lib/format";
+import { count, plural } from "~/lib/format";
 import type { KeyStore, Protocol, Theme } from "~/platform/bindings";
 
 /** How one setting is told. */
@@ -67,6 +67,14 @@ export const strings = {
     verdicts: { pass: "Works", warn: "Works in part", fail: "Does not work", skipped: "Not tried" },
     detail: "Details",
     learntOf: (n: number) => `Learnt in use: ${plural(n, "thing")}`,
+    learntSince: (when: string) => `Since ${when}`,
+    limits: (window: number | null, seconds: number) =>
+      [
+        window === null ? null : `window of ${count(window)} tokens as you stated it`,
+        `one call may take ${plural(seconds, "second")}`,
+      ]
+        .filter(Boolean)
+        .join(", "),
     found: "Found on this computer",
     searching: "Looking for servers on this computer",
     noneFound:
@@ -107,6 +115,16 @@ export const strings = {
     } satisfies Record<Protocol, string>,
     model: "Model",
     modelHelp: "The name the server knows it by. May be chosen after saving, from its list.",
+    limits: "Window and time",
+    window: "Window, in tokens",
+    windowHelp: {
+      openai: "Leave empty where the server tells it. Must be what the server was started with.",
+      anthropic: "Leave empty where the server tells it.",
+      ollama: "Sent with every request. Empty for 16,384; more needs more memory.",
+    } satisfies Record<Protocol, string>,
+    callSeconds: "Longest time of one call, in seconds",
+    callSecondsHelp: "Empty for 600 on this computer and 120 elsewhere.",
+    wholeNumber: "Write a whole number, or leave it empty.",
     key: "Key",
     keyHelp: "Leave empty where none is needed. It is never shown again.",
     keyKept: (last4: string) =>
