@@ -12,6 +12,7 @@
 )]
 
 mod corpus;
+mod embedder;
 mod measure;
 mod memory;
 mod models;
