@@ -130,7 +130,8 @@ pub struct Fault {
     code: Option<ErrorCode>,
     detail: Option<String>,
     also: Option<&'static str>,
-    run: Option<RunId>,
+    /// Boxed, because faults are kept small.
+    run: Option<Box<RunId>>,
     /// Whole seconds, because faults are kept small.
     wait: Option<NonZeroU32>,
 }
@@ -190,7 +191,7 @@ impl Fault {
     /// Points at the record of the failed run.
     #[must_use]
     pub fn run(mut self, run: RunId) -> Self {
-        self.run = Some(run);
+        self.run = Some(Box::new(run));
         self
     }
 
@@ -230,7 +231,7 @@ impl Fault {
             fields: self.fields.clone(),
             retryable: code.is_retryable(),
             detail: self.detail.clone(),
-            run: self.run.clone().map(|id| RunRef { id }),
+            run: self.run.as_deref().cloned().map(|id| RunRef { id }),
         }
     }
 }
