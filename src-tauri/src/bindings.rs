@@ -39,6 +39,13 @@ pub fn builder() -> Builder<tauri::Wry> {
             commands::reflect::get_reflect_run,
             commands::reflect::sample_questions,
             commands::reflect::ask,
+            commands::directives::list_directives,
+            commands::directives::directives_in_scope,
+            commands::directives::create_directive,
+            commands::directives::update_directive,
+            commands::directives::move_directive,
+            commands::directives::delete_directive,
+            commands::directives::restore_directive,
             commands::models::list_models,
             commands::models::get_model,
             commands::models::create_model,
@@ -129,6 +136,7 @@ pub fn builder() -> Builder<tauri::Wry> {
         .events(collect_events![FilesOpened, DataChanged, OperationProgressed])
         .constant("READS", tags::reads())
         .constant("WRITES", tags::writes())
+        .constant("DISPOSITION_PRESETS", domain::disposition::PRESETS)
         .error_handling(ErrorHandlingMode::Throw)
         .disable_serde_phases()
 }

@@ -3,8 +3,8 @@
 //! new command cannot be forgotten here.
 
 use domain::CacheTag::{
-    self, Banks, Documents, Endpoints, Memories, Models, Operations, Proposals, Runs, Settings,
-    Tags, Versions,
+    self, Banks, Directives, Documents, Endpoints, Memories, Models, Operations, Proposals, Runs,
+    Settings, Tags, Versions,
 };
 use std::collections::BTreeMap;
 
@@ -41,6 +41,8 @@ const READS: &[(&str, &[CacheTag])] = &[
     ("list_reflect_runs", &[Runs]),
     ("get_reflect_run", &[Runs]),
     ("sample_questions", &[Memories]),
+    ("list_directives", &[Directives]),
+    ("directives_in_scope", &[Directives]),
     ("llm_settings", &[Settings, Endpoints]),
     ("discover_endpoints", &[]),
     ("list_llms", &[]),
@@ -103,6 +105,11 @@ const WRITES: &[(&str, &[CacheTag])] = &[
     ("reject_proposal", &[Proposals, Models, Versions, Banks]),
     ("cancel_reflect", &[Runs]),
     ("ask", &[Runs]),
+    ("create_directive", &[Directives, Tags]),
+    ("update_directive", &[Directives, Tags]),
+    ("move_directive", &[Directives]),
+    ("delete_directive", &[Directives]),
+    ("restore_directive", &[Directives, Tags]),
     ("save_endpoint", &[Settings, Endpoints]),
     ("delete_endpoint", &[Settings, Endpoints]),
     ("choose_endpoint", &[Settings, Endpoints]),

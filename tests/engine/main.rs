@@ -16,6 +16,7 @@ mod consolidation;
 mod consolidation_faults;
 mod consolidation_models;
 mod consolidation_queue;
+mod directives;
 mod dry_run;
 mod endpoint_dialects;
 mod endpoint_faults;

@@ -1,7 +1,7 @@
 //! Which directives a run obeys and which items it may read. An unscoped run may read everything
 //! but obeys global rules only; that asymmetry is intended. Nothing here loads either.
 
-use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -117,16 +117,101 @@ impl DirectiveSelection {
     }
 }
 
+// What settles the order: greater first.
+fn rank(directive: &Directive) -> (i32, Instant, &DirectiveId) {
+    (directive.priority, directive.created_at, &directive.id)
+}
+
+/// Directives in the order in which they are told: highest priority first, then newest, then
+/// highest id.
+#[must_use]
+pub fn in_order(mut directives: Vec<Directive>) -> Vec<Directive> {
+    directives.sort_by(|a, b| rank(b).cmp(&rank(a)));
+    directives
+}
+
+/// The priorities that bring one directive to a place of the order (0 is the first; a place past
+/// the end means the last), and nothing else out of it. Only those that change are given, as few
+/// as possible: where a free number or the age of the neighbours settles it, the moved one alone;
+/// else those above it step up. None when there is no such directive, or it stands there already.
+#[must_use]
+pub fn priorities_after_move(
+    directives: &[Directive],
+    id: &DirectiveId,
+    place: usize,
+) -> Vec<(DirectiveId, i32)> {
+    let before = in_order(directives.to_vec());
+    let Some(from) = before.iter().position(|directive| &directive.id == id) else {
+        return Vec::new();
+    };
+    let mut after = before.clone();
+    let moved = after.remove(from);
+    let at = place.min(after.len());
+    after.insert(at, moved);
+    if at == from {
+        return Vec::new();
+    }
+    let above = at.checked_sub(1).map(|i| after[i].clone());
+    let below = after.get(at + 1).cloned();
+    let fits = |one: &Directive| {
+        above.as_ref().is_none_or(|above| rank(above) > rank(one))
+            && below.as_ref().is_none_or(|below| rank(one) > rank(below))
+    };
+    let near = [
+        below.as_ref().map(|below| below.priority),
+        below.as_ref().and_then(|below| below.priority.checked_add(1)),
+        above.as_ref().map(|above| above.priority),
+        above.as_ref().and_then(|above| above.priority.checked_sub(1)),
+    ];
+    let alone = near
+        .into_iter()
+        .flatten()
+        .find(|priority| fits(&Directive { priority: *priority, ..after[at].clone() }));
+    if let Some(priority) = alone {
+        after[at].priority = priority;
+    } else if !step_up(&mut after, at) {
+        let last = after.len();
+        for (i, directive) in after.iter_mut().enumerate() {
+            directive.priority = i32::try_from(last - 1 - i).unwrap_or(i32::MAX);
+        }
+    }
+    let old: BTreeMap<&DirectiveId, i32> =
+        before.iter().map(|directive| (&directive.id, directive.priority)).collect();
+    after
+        .iter()
+        .filter(|directive| old.get(&directive.id) != Some(&directive.priority))
+        .map(|directive| (directive.id.clone(), directive.priority))
+        .collect()
+}
+
+// Puts one just above the next, and raises those above it as far as they would no longer be. False
+// when the numbers have run out.
+fn step_up(list: &mut [Directive], at: usize) -> bool {
+    for i in (0..=at).rev() {
+        let Some(below) = list.get(i + 1).cloned() else { continue };
+        if i < at && rank(&list[i]) > rank(&below) {
+            return true;
+        }
+        let level = Directive { priority: below.priority, ..list[i].clone() };
+        let raised = if rank(&level) > rank(&below) {
+            Some(below.priority)
+        } else {
+            below.priority.checked_add(1)
+        };
+        let Some(raised) = raised else { return false };
+        list[i].priority = raised;
+    }
+    true
+}
+
 /// Sorts the bank's directives into those that a run obeys and those that it does not.
 #[must_use]
 pub fn select_directives(
-    mut directives: Vec<Directive>,
+    directives: Vec<Directive>,
     scope: &RunScope,
     reach: DirectiveReach,
 ) -> DirectiveSelection {
-    directives.sort_by_cached_key(|directive| {
-        Reverse((directive.priority, directive.created_at, directive.id.clone()))
-    });
+    let directives = in_order(directives);
     let mut selection = DirectiveSelection::default();
     for directive in directives {
         let fits = reach == DirectiveReach::All || applies(&TagSet::new(&directive.tags), scope);
@@ -186,6 +271,46 @@ mod tests {
     fn equal_priority_and_age_fall_back_to_the_id() {
         let all = [directive("a", &[], 0, 5), directive("b", &[], 0, 5), directive("c", &[], 1, 0)];
         assert_eq!(in_force(&all, &RunScope::default(), DirectiveReach::Scoped), ["c", "b", "a"]);
+    }
+
+    fn moved(all: &[Directive], id: &str, place: usize) -> (Vec<String>, usize) {
+        let changes = priorities_after_move(all, &id.into(), place);
+        let mut after = all.to_vec();
+        for (id, priority) in &changes {
+            let one = after.iter_mut().find(|directive| &directive.id == id).unwrap();
+            one.priority = *priority;
+        }
+        (in_order(after).into_iter().map(|directive| directive.id.0).collect(), changes.len())
+    }
+
+    #[test]
+    fn a_move_reaches_every_place_and_disturbs_as_little_as_it_can() {
+        let even =
+            [directive("a", &[], 0, 1), directive("b", &[], 0, 2), directive("c", &[], 0, 3)];
+        let apart =
+            [directive("a", &[], 0, 1), directive("b", &[], 5, 2), directive("c", &[], 9, 3)];
+        let full = [
+            directive("a", &[], i32::MAX, 1),
+            directive("b", &[], i32::MAX, 2),
+            directive("c", &[], i32::MIN, 3),
+        ];
+        for all in [&even, &apart, &full] {
+            let order: Vec<String> =
+                in_order(all.to_vec()).into_iter().map(|one| one.id.0).collect();
+            for (from, id) in order.iter().enumerate() {
+                for place in 0..5 {
+                    let mut wanted = order.clone();
+                    let one = wanted.remove(from);
+                    wanted.insert(place.min(2), one);
+                    let (got, changes) = moved(all, id, place);
+                    assert_eq!(got, wanted, "{id} to {place}");
+                    assert_eq!(changes == 0, wanted == order);
+                }
+            }
+        }
+        assert_eq!(moved(&apart, "a", 1).1, 1, "a free number needs no other change");
+        assert_eq!(moved(&even, "b", 2).1, 1);
+        assert!(priorities_after_move(&even, &"gone".into(), 0).is_empty());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod app;
 pub mod banks;
 pub mod blame;
+pub mod directives;
 pub mod memories;
 pub mod models;
 pub mod operations;

@@ -59,6 +59,9 @@ fn read(r: &Row<'_>) -> rusqlite::Result<Directive> {
 }
 
 /// Makes a directive.
+///
+/// # Errors
+/// `IdTaken`.
 pub fn insert(
     tx: &WriteTx<'_>,
     bank: BankKey,
@@ -66,6 +69,9 @@ pub fn insert(
     fields: &DirectiveFields,
     now: Instant,
 ) -> Result<()> {
+    if tx.find("SELECT 1 FROM directive WHERE uid = ?1", [&id.0], |_| Ok(()))?.is_some() {
+        return Err(Error::IdTaken { what: Thing::Directive, id: id.0.clone() });
+    }
     tx.run(
         "INSERT INTO directive (bank_id, uid, name, content, priority, is_active, tag_set_id,
              created_at, updated_at)
@@ -114,6 +120,19 @@ pub fn update(
         return Err(Error::not_found(Thing::Directive, &id.0));
     }
     tx.changed(bank, CacheTag::Directives, Some(&id.0))
+}
+
+/// Puts a directive back as it was, with its id and its age, which count in the order.
+///
+/// # Errors
+/// `IdTaken`.
+pub fn restore(tx: &WriteTx<'_>, bank: BankKey, directive: &Directive) -> Result<()> {
+    insert(tx, bank, &directive.id, &directive.fields, directive.created_at)?;
+    tx.run(
+        "UPDATE directive SET updated_at = ?2 WHERE uid = ?1",
+        (&directive.id.0, to_millis(directive.updated_at)),
+    )?;
+    Ok(())
 }
 
 /// Removes a directive.

@@ -63,6 +63,20 @@ export const commands = {
 	sampleQuestions: (bank: BankId) => __TAURI_INVOKE<string[]>("sample_questions", { bank }),
 	/**  Asks a question; its events come over the channel, the finished run as the result. */
 	ask: (bank: BankId, input: ReflectInput, events: Channel<RunEvent>) => __TAURI_INVOKE<ReflectRunView>("ask", { bank, input, events }),
+	/**  The rules of a bank in the order in which they are told. */
+	listDirectives: (bank: BankId) => __TAURI_INVOKE<Directive[]>("list_directives", { bank }),
+	/**  Which rules a question of this scope would obey, and which not and why. */
+	directivesInScope: (bank: BankId, scope: DirectiveScope) => __TAURI_INVOKE<DirectivesInScope>("directives_in_scope", { bank, scope }),
+	/**  Makes a rule. */
+	createDirective: (bank: BankId, input: NewDirective) => __TAURI_INVOKE<Directive>("create_directive", { bank, input }),
+	/**  Changes a rule. */
+	updateDirective: (bank: BankId, id: DirectiveId, patch: DirectivePatch) => __TAURI_INVOKE<Directive>("update_directive", { bank, id, patch }),
+	/**  Puts a rule at another place of the order. */
+	moveDirective: (bank: BankId, id: DirectiveId, place: number) => __TAURI_INVOKE<Directive[]>("move_directive", { bank, id, place }),
+	/**  Deletes a rule and gives what it was. */
+	deleteDirective: (bank: BankId, id: DirectiveId) => __TAURI_INVOKE<Directive>("delete_directive", { bank, id }),
+	/**  Puts a deleted rule back as it was. */
+	restoreDirective: (bank: BankId, directive: Directive) => __TAURI_INVOKE<Directive>("restore_directive", { bank, directive }),
 	/**  All models of a bank with their states. */
 	listModels: (bank: BankId) => __TAURI_INVOKE<ModelRow[]>("list_models", { bank }),
 	/**  One model with its document. */
@@ -251,9 +265,11 @@ export const events = {
 };
 
 /* Constants */
-export const READS = {"appStatus":["settings","banks"],"bankSettings":["settings","banks"],"checkSchema":[],"dataFolder":["settings"],"diffVersions":["versions"],"discoverEndpoints":[],"getDryRun":["runs"],"getMemory":["memories","models"],"getModel":["models","versions","proposals"],"getProposal":["proposals"],"getReflectRun":["runs"],"getVersion":["versions"],"listBanks":["banks","memories","documents","models","proposals"],"listDocuments":["documents"],"listLlms":[],"listMemories":["memories"],"listModels":["models","proposals"],"listOperations":["operations"],"listProposals":["proposals"],"listReflectRuns":["runs"],"listRefreshRuns":["runs","models"],"listTags":["memories","tags"],"listVersions":["versions","proposals"],"llmSettings":["settings","endpoints"],"look":["settings"],"modelBlame":["models","versions","proposals"],"nextRuns":[],"pageBundle":["models","versions"],"pageOperations":["operations"],"pageText":["models"],"pageTree":["models","proposals"],"paletteSearch":["models","memories","banks","documents"],"planImport":[],"previewDraft":["proposals"],"previewProposal":["proposals"],"programSettings":["settings"],"proposalAsEdit":["proposals","models"],"recall":["memories"],"sampleQuestions":["memories"],"scopeReach":["memories"],"searchPages":["models"],"thirdPartyNotices":[]} as const;
+export const DISPOSITION_PRESETS = [["customer_support",{"empathy":5,"literalism":2,"skepticism":2}],["code_review",{"empathy":2,"literalism":5,"skepticism":4}],["legal_analysis",{"empathy":2,"literalism":5,"skepticism":5}],["coach",{"empathy":5,"literalism":2,"skepticism":2}],["research_assistant",{"empathy":3,"literalism":3,"skepticism":4}]] as const;
 
-export const WRITES = {"addMemory":["memories","models","banks"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"changeGuidance":["models"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearObservations":["memories","models","banks"],"clearPublishTarget":["models"],"consolidateNow":["operations"],"createBank":["banks"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations","banks"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals","operations","banks"],"deleteOperation":["operations"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editDraft":["proposals"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"importPages":["models","versions","proposals","banks"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshInReview":["operations","models"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"removeLock":["models"],"reopen":["settings","banks"],"requestAgain":["operations","models","proposals"],"resolveConflict":["proposals"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryFailedConsolidation":["operations","memories","banks"],"retryOperation":["operations","models"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"savePageBundle":[],"setBankSettings":["settings","banks","operations","models"],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setProgramSettings":["settings","operations","models"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateModel":["models"],"updateNode":["models","operations"]} as const;
+export const READS = {"appStatus":["settings","banks"],"bankSettings":["settings","banks"],"checkSchema":[],"dataFolder":["settings"],"diffVersions":["versions"],"directivesInScope":["directives"],"discoverEndpoints":[],"getDryRun":["runs"],"getMemory":["memories","models"],"getModel":["models","versions","proposals"],"getProposal":["proposals"],"getReflectRun":["runs"],"getVersion":["versions"],"listBanks":["banks","memories","documents","models","proposals"],"listDirectives":["directives"],"listDocuments":["documents"],"listLlms":[],"listMemories":["memories"],"listModels":["models","proposals"],"listOperations":["operations"],"listProposals":["proposals"],"listReflectRuns":["runs"],"listRefreshRuns":["runs","models"],"listTags":["memories","tags"],"listVersions":["versions","proposals"],"llmSettings":["settings","endpoints"],"look":["settings"],"modelBlame":["models","versions","proposals"],"nextRuns":[],"pageBundle":["models","versions"],"pageOperations":["operations"],"pageText":["models"],"pageTree":["models","proposals"],"paletteSearch":["models","memories","banks","documents"],"planImport":[],"previewDraft":["proposals"],"previewProposal":["proposals"],"programSettings":["settings"],"proposalAsEdit":["proposals","models"],"recall":["memories"],"sampleQuestions":["memories"],"scopeReach":["memories"],"searchPages":["models"],"thirdPartyNotices":[]} as const;
+
+export const WRITES = {"addMemory":["memories","models","banks"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"changeGuidance":["models"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearObservations":["memories","models","banks"],"clearPublishTarget":["models"],"consolidateNow":["operations"],"createBank":["banks"],"createDirective":["directives","tags"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations","banks"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteDirective":["directives"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals","operations","banks"],"deleteOperation":["operations"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editDraft":["proposals"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"importPages":["models","versions","proposals","banks"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"moveDirective":["directives"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshInReview":["operations","models"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"removeLock":["models"],"reopen":["settings","banks"],"requestAgain":["operations","models","proposals"],"resolveConflict":["proposals"],"restoreDirective":["directives","tags"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryFailedConsolidation":["operations","memories","banks"],"retryOperation":["operations","models"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"savePageBundle":[],"setBankSettings":["settings","banks","operations","models"],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setProgramSettings":["settings","operations","models"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateDirective":["directives","tags"],"updateModel":["models"],"updateNode":["models","operations"]} as const;
 
 /* Types */
 /**  Another run over what a proposal read. */
@@ -784,12 +800,69 @@ export type DiffKind =
 /**  Nothing happened to the heading or block. */
 "unchanged";
 
+/**  A rule of the bank's owner for every answer in its scope. */
+export type Directive = {
+	/**  Its id. */
+	id: DirectiveId,
+	/**  Its name; may be blank. */
+	name: string,
+	/**  The rule; never blank. */
+	content: string,
+	/**  Higher first. */
+	priority: number,
+	/**  Whether it is switched on. */
+	is_active: boolean,
+	/**  Its tags; none for a global rule. */
+	tags: string[],
+	/**  When it was made. */
+	created_at: string,
+	/**  When it was last changed. */
+	updated_at: string,
+};
+
+/**  A directive (UUIDv7). */
+export type DirectiveId = string;
+
+/**  What changes of a directive; absent parts stay. */
+export type DirectivePatch = {
+	/**  Its name. */
+	name?: string | null,
+	/**  The rule. */
+	content?: string | null,
+	/**  Higher first. */
+	priority?: number | null,
+	/**  Whether it is switched on. */
+	is_active?: boolean | null,
+	/**  Its tags. */
+	tags?: string[] | null,
+};
+
 /**  A directive by id and name. */
 export type DirectiveRef = {
 	/**  Its id. */
 	id: string,
 	/**  Its name. */
 	name: string,
+};
+
+/**  The part of a question that decides which directives hold. */
+export type DirectiveScope = {
+	/**  Tags of the question. */
+	tags?: string[] | null,
+	/**  How they are matched; `any` when absent. */
+	tags_match?: string | null,
+	/**  Expressions over tags in their place, all of which must hold. */
+	tag_groups?: JsonValue[] | null,
+	/**  Every active directive, whatever its tags. */
+	apply_all_directives?: boolean,
+};
+
+/**  Which directives a question would obey. */
+export type DirectivesInScope = {
+	/**  Those that hold, in the order in which they are told. */
+	in_force: DirectiveRef[],
+	/**  The others, and why. */
+	held_back: HeldBackDirective[],
 };
 
 /**  The three traits of a bank, each from 1 to 5. */
@@ -1694,6 +1767,20 @@ export type NewBank = {
 	name: string,
 	/**  Id; proposed from the name when absent. */
 	id: BankId | null,
+};
+
+/**  A directive to be made. */
+export type NewDirective = {
+	/**  Its name; may be blank, then only the rule is told. */
+	name?: string,
+	/**  The rule. */
+	content: string,
+	/**  Higher first; 0 when absent. */
+	priority?: number | null,
+	/**  Whether it is switched on; it is when absent. */
+	is_active?: boolean | null,
+	/**  Its tags; none for a rule that holds everywhere. */
+	tags?: string[],
 };
 
 /**  A fact given by hand or by a file of facts. */

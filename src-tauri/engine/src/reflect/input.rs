@@ -50,15 +50,27 @@ pub(super) fn read(id: &RunId, bank: &BankId, input: &ReflectInput) -> Result<Re
         scope,
         fact_types: input.fact_types.clone(),
         exclude_models: ExcludedModels { all: input.exclude_mental_models, ids: excluded },
-        directives: if input.apply_all_directives {
-            DirectiveReach::All
-        } else {
-            DirectiveReach::Scoped
-        },
+        directives: reach(input.apply_all_directives),
         disposition: input.disposition,
         response_schema: input.response_schema.clone().map(|schema| schema.0),
         ..ReflectRequest::question(id.clone(), bank.clone(), query)
     })
+}
+
+/// The scope of a question alone, judged as [`read`] judges it.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn scope_of(input: &ReflectInput) -> Result<RunScope> {
+    let mut faults = Faults::default();
+    let scope = scope(input, &mut faults);
+    faults.none()?;
+    Ok(scope)
+}
+
+/// What `apply_all_directives` asks for.
+pub(super) fn reach(all: bool) -> DirectiveReach {
+    if all { DirectiveReach::All } else { DirectiveReach::Scoped }
 }
 
 fn text(given: &str) -> String {

@@ -4,6 +4,7 @@
 mod called;
 pub(crate) mod caller;
 mod closing;
+pub mod directives;
 mod expand;
 pub(crate) mod extractive;
 mod finish;

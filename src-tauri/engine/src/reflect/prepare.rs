@@ -4,9 +4,7 @@
 use super::request::ReflectRequest;
 use crate::{Engine, Result, fresh};
 use domain::bank::BankSettings;
-use domain::directives::{
-    Directive, DirectiveSelection, RunScope, item_visible, select_directives,
-};
+use domain::directives::{DirectiveSelection, RunScope, item_visible, select_directives};
 use domain::tags::TagSet;
 use domain::tool_calls::{
     DONE, EXPAND, RECALL, SEARCH_MENTAL_MODELS, SEARCH_OBSERVATIONS, ToolDefaults,
@@ -62,8 +60,7 @@ fn read(tx: &ReadTx<'_>, request: &ReflectRequest, far: bool) -> Result<Prepared
     }
     let scope = resolved(tx, bank.key, &request.scope)?;
     let leave_out = if far { settings.local_only() } else { TagSet::default() };
-    let directives: Vec<Directive> =
-        store::directives::list(tx, bank.key)?.into_iter().map(directive).collect();
+    let directives = super::directives::of_bank(tx, bank.key)?;
     let waiting = store::freshness::pending(tx, bank.key)?;
     let sets = store::tag_sets::tags_of(tx, waiting.iter().map(|(set, _)| *set))?;
     let in_scope = waiting.iter().filter(|(set, _)| {
@@ -92,7 +89,8 @@ fn read(tx: &ReadTx<'_>, request: &ReflectRequest, far: bool) -> Result<Prepared
     })
 }
 
-fn resolved(tx: &ReadTx<'_>, bank: BankKey, scope: &RunScope) -> Result<RunScope> {
+/// A scope with what its fuzzy tags stand for in a bank.
+pub(super) fn resolved(tx: &ReadTx<'_>, bank: BankKey, scope: &RunScope) -> Result<RunScope> {
     let mut scope = scope.clone();
     if domain::fuzzy::any_fuzzy(&scope.tag_groups) {
         let pool = TagSet::new(store::tag_sets::pool(tx, bank)?);
@@ -100,19 +98,6 @@ fn resolved(tx: &ReadTx<'_>, bank: BankKey, scope: &RunScope) -> Result<RunScope
             .map_err(|why| crate::report::fault(why.word()))?;
     }
     Ok(scope)
-}
-
-fn directive(row: store::directives::Directive) -> Directive {
-    Directive {
-        id: row.id,
-        name: row.fields.name,
-        content: row.fields.content,
-        priority: row.fields.priority,
-        is_active: row.fields.is_active,
-        tags: row.fields.tags.into_iter().collect(),
-        created_at: row.created_at,
-        updated_at: row.updated_at,
-    }
 }
 
 /// Whether a run may read a model: it has a document, its tags fit, and it is not excluded.

@@ -6,6 +6,7 @@ pub mod app;
 pub mod bank;
 pub mod blame;
 pub mod diff;
+pub mod directive;
 pub mod form;
 pub mod memory;
 pub mod model;
