@@ -22,6 +22,8 @@ const places: [name: string, path: string, text: string][] = [
   ["memories", "memories", "#devices"],
   ["import", "memories/import", "File or folder"],
   ["retain", "memories/retain", "Keep the text"],
+  ["directives", "directives", "Rules that every answer keeps"],
+  ["two-dispositions", "directives/compare", "none answers now"],
   ["activity", "activity", "Pause automatic work"],
   ["settings", "settings/models", "Add an endpoint"],
   ["settings-work", "settings/work", "Fold facts into observations"],

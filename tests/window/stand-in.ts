@@ -1,6 +1,6 @@
 // A stand-in for a server with a language model, on loopback, of the OpenAI-compatible kind. It
-// obeys: it calls the tool it is told to call, cites what it was shown and nothing else, and gives
-// JSON of the shape that is asked for. What it says depends on the request alone.
+// obeys: it calls the tool it is told to call, cites what it was shown and nothing else, gives JSON
+// of the shape that is asked for, ends with the word that a rule names and doubts when it shall doubt. What it says depends on the request alone.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
@@ -237,10 +237,22 @@ function done(request: Request, tool: Tool): unknown {
     const blocks = lines.map(({ text, id }) => ({ text, evidence: [id] }));
     return { ...cited, document: { sections: [{ heading: "Leaders", level: 2, blocks }] } };
   }
+  const { before, after } = orders(request);
   return {
     ...cited,
-    answer: lines.map(({ text }) => `- ${text}`).join("\n"),
+    answer: [...before, ...lines.map(({ text }) => `- ${text}`), ...after].join("\n"),
+    directive_compliance: "Each rule is kept.",
     claims: lines.map(({ text, id }) => ({ quote: text, ids: [id] })),
+  };
+}
+
+/** What the instructions ask for beside the answer: a last word, a doubt in front. */
+function orders(request: Request): { before: string[]; after: string[] } {
+  const told = request.messages.find(({ role }) => role === "system")?.content ?? "";
+  const word = /End with the word (\w+)/.exec(told)?.[1];
+  return {
+    before: told.includes("as unproven") ? ["Unproven, as it is told:\n"] : [],
+    after: word ? [`\n${word}`] : [],
   };
 }
 

@@ -12,6 +12,8 @@ import { Route as rootRouteImport } from "./routes/__root";
 import { Route as IndexRouteImport } from "./routes/index";
 import { Route as BBankRouteImport } from "./routes/b.$bank";
 import { Route as BBankActivityChar123OperationChar125RouteImport } from "./routes/b.$bank.activity.{-$operation}";
+import { Route as BBankDirectivesCompareRouteImport } from "./routes/b.$bank.directives.compare";
+import { Route as BBankDirectivesChar123DirectiveChar125RouteImport } from "./routes/b.$bank.directives.{-$directive}";
 import { Route as BBankMemoriesImportRouteImport } from "./routes/b.$bank.memories.import";
 import { Route as BBankMemoriesRetainRouteImport } from "./routes/b.$bank.memories.retain";
 import { Route as BBankMemoriesChar123MemoryChar125RouteImport } from "./routes/b.$bank.memories.{-$memory}";
@@ -37,6 +39,17 @@ const BBankActivityChar123OperationChar125Route =
   BBankActivityChar123OperationChar125RouteImport.update({
     id: "/activity/{-$operation}",
     path: "/activity/{-$operation}",
+    getParentRoute: () => BBankRoute,
+  } as any);
+const BBankDirectivesCompareRoute = BBankDirectivesCompareRouteImport.update({
+  id: "/directives/compare",
+  path: "/directives/compare",
+  getParentRoute: () => BBankRoute,
+} as any);
+const BBankDirectivesChar123DirectiveChar125Route =
+  BBankDirectivesChar123DirectiveChar125RouteImport.update({
+    id: "/directives/{-$directive}",
+    path: "/directives/{-$directive}",
     getParentRoute: () => BBankRoute,
   } as any);
 const BBankMemoriesImportRoute = BBankMemoriesImportRouteImport.update({
@@ -100,6 +113,8 @@ export interface FileRoutesByFullPath {
   "/": typeof IndexRoute;
   "/b/$bank": typeof BBankRouteWithChildren;
   "/b/$bank/activity/{-$operation}": typeof BBankActivityChar123OperationChar125Route;
+  "/b/$bank/directives/compare": typeof BBankDirectivesCompareRoute;
+  "/b/$bank/directives/{-$directive}": typeof BBankDirectivesChar123DirectiveChar125Route;
   "/b/$bank/memories/import": typeof BBankMemoriesImportRoute;
   "/b/$bank/memories/retain": typeof BBankMemoriesRetainRoute;
   "/b/$bank/memories/{-$memory}": typeof BBankMemoriesChar123MemoryChar125Route;
@@ -115,6 +130,8 @@ export interface FileRoutesByTo {
   "/": typeof IndexRoute;
   "/b/$bank": typeof BBankRouteWithChildren;
   "/b/$bank/activity/{-$operation}": typeof BBankActivityChar123OperationChar125Route;
+  "/b/$bank/directives/compare": typeof BBankDirectivesCompareRoute;
+  "/b/$bank/directives/{-$directive}": typeof BBankDirectivesChar123DirectiveChar125Route;
   "/b/$bank/memories/import": typeof BBankMemoriesImportRoute;
   "/b/$bank/memories/retain": typeof BBankMemoriesRetainRoute;
   "/b/$bank/memories/{-$memory}": typeof BBankMemoriesChar123MemoryChar125Route;
@@ -131,6 +148,8 @@ export interface FileRoutesById {
   "/": typeof IndexRoute;
   "/b/$bank": typeof BBankRouteWithChildren;
   "/b/$bank/activity/{-$operation}": typeof BBankActivityChar123OperationChar125Route;
+  "/b/$bank/directives/compare": typeof BBankDirectivesCompareRoute;
+  "/b/$bank/directives/{-$directive}": typeof BBankDirectivesChar123DirectiveChar125Route;
   "/b/$bank/memories/import": typeof BBankMemoriesImportRoute;
   "/b/$bank/memories/retain": typeof BBankMemoriesRetainRoute;
   "/b/$bank/memories/{-$memory}": typeof BBankMemoriesChar123MemoryChar125Route;
@@ -148,6 +167,8 @@ export interface FileRouteTypes {
     | "/"
     | "/b/$bank"
     | "/b/$bank/activity/{-$operation}"
+    | "/b/$bank/directives/compare"
+    | "/b/$bank/directives/{-$directive}"
     | "/b/$bank/memories/import"
     | "/b/$bank/memories/retain"
     | "/b/$bank/memories/{-$memory}"
@@ -163,6 +184,8 @@ export interface FileRouteTypes {
     | "/"
     | "/b/$bank"
     | "/b/$bank/activity/{-$operation}"
+    | "/b/$bank/directives/compare"
+    | "/b/$bank/directives/{-$directive}"
     | "/b/$bank/memories/import"
     | "/b/$bank/memories/retain"
     | "/b/$bank/memories/{-$memory}"
@@ -178,6 +201,8 @@ export interface FileRouteTypes {
     | "/"
     | "/b/$bank"
     | "/b/$bank/activity/{-$operation}"
+    | "/b/$bank/directives/compare"
+    | "/b/$bank/directives/{-$directive}"
     | "/b/$bank/memories/import"
     | "/b/$bank/memories/retain"
     | "/b/$bank/memories/{-$memory}"
@@ -216,6 +241,20 @@ declare module "@tanstack/react-router" {
       path: "/activity/{-$operation}";
       fullPath: "/b/$bank/activity/{-$operation}";
       preLoaderRoute: typeof BBankActivityChar123OperationChar125RouteImport;
+      parentRoute: typeof BBankRoute;
+    };
+    "/b/$bank/directives/compare": {
+      id: "/b/$bank/directives/compare";
+      path: "/directives/compare";
+      fullPath: "/b/$bank/directives/compare";
+      preLoaderRoute: typeof BBankDirectivesCompareRouteImport;
+      parentRoute: typeof BBankRoute;
+    };
+    "/b/$bank/directives/{-$directive}": {
+      id: "/b/$bank/directives/{-$directive}";
+      path: "/directives/{-$directive}";
+      fullPath: "/b/$bank/directives/{-$directive}";
+      preLoaderRoute: typeof BBankDirectivesChar123DirectiveChar125RouteImport;
       parentRoute: typeof BBankRoute;
     };
     "/b/$bank/memories/import": {
@@ -293,6 +332,8 @@ declare module "@tanstack/react-router" {
 
 interface BBankRouteChildren {
   BBankActivityChar123OperationChar125Route: typeof BBankActivityChar123OperationChar125Route;
+  BBankDirectivesCompareRoute: typeof BBankDirectivesCompareRoute;
+  BBankDirectivesChar123DirectiveChar125Route: typeof BBankDirectivesChar123DirectiveChar125Route;
   BBankMemoriesImportRoute: typeof BBankMemoriesImportRoute;
   BBankMemoriesRetainRoute: typeof BBankMemoriesRetainRoute;
   BBankMemoriesChar123MemoryChar125Route: typeof BBankMemoriesChar123MemoryChar125Route;
@@ -308,6 +349,9 @@ interface BBankRouteChildren {
 const BBankRouteChildren: BBankRouteChildren = {
   BBankActivityChar123OperationChar125Route:
     BBankActivityChar123OperationChar125Route,
+  BBankDirectivesCompareRoute: BBankDirectivesCompareRoute,
+  BBankDirectivesChar123DirectiveChar125Route:
+    BBankDirectivesChar123DirectiveChar125Route,
   BBankMemoriesImportRoute: BBankMemoriesImportRoute,
   BBankMemoriesRetainRoute: BBankMemoriesRetainRoute,
   BBankMemoriesChar123MemoryChar125Route:

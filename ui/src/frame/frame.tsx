@@ -51,6 +51,12 @@ export function Frame({ bank, children }: { bank: BankId; children: ReactNode })
         params: { bank, memory: undefined },
         search: {},
       }),
+    "go.directives": () =>
+      void navigate({
+        to: "/b/$bank/directives/{-$directive}",
+        params: { bank, directive: undefined },
+        search: {},
+      }),
     "go.activity": () =>
       void navigate({
         to: "/b/$bank/activity/{-$operation}",

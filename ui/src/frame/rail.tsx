@@ -4,6 +4,7 @@ import {
   Database,
   FileText,
   Inbox,
+  ListChecks,
   type LucideIcon,
   MessageSquareQuote,
   Settings,
@@ -20,6 +21,7 @@ interface Entry {
     | "/b/$bank/models"
     | "/b/$bank/reflect/{-$run}"
     | "/b/$bank/memories/{-$memory}"
+    | "/b/$bank/directives/{-$directive}"
     | "/b/$bank/activity/{-$operation}"
     | "/b/$bank/settings/{-$page}";
   label: string;
@@ -33,7 +35,10 @@ const groups: Entry[][] = [
     { to: "/b/$bank/models", label: "Models", icon: FileText },
     { to: "/b/$bank/reflect/{-$run}", label: "Reflect", icon: MessageSquareQuote },
   ],
-  [{ to: "/b/$bank/memories/{-$memory}", label: "Memories", icon: Database }],
+  [
+    { to: "/b/$bank/memories/{-$memory}", label: "Memories", icon: Database },
+    { to: "/b/$bank/directives/{-$directive}", label: "Directives", icon: ListChecks },
+  ],
   [
     { to: "/b/$bank/activity/{-$operation}", label: "Activity", icon: Activity },
     { to: "/b/$bank/settings/{-$page}", label: "Settings", icon: Settings },
@@ -73,6 +78,7 @@ export function Rail({
                 proposal: undefined,
                 run: undefined,
                 memory: undefined,
+                directive: undefined,
                 operation: undefined,
                 page: undefined,
               }}

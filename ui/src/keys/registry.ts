@@ -28,6 +28,7 @@ export type Group =
   | "Model"
   | "Schema"
   | "Reflect"
+  | "Directives"
   | "Memories"
   | "Activity";
 
@@ -62,6 +63,7 @@ const commands = {
   "go.models": { words: "Models", group: "Go to", keys: ["g m"] },
   "go.reflect": { words: "Reflect", group: "Go to", keys: ["g f"] },
   "go.memories": { words: "Memories", group: "Go to", keys: ["g y"] },
+  "go.directives": { words: "Directives", group: "Go to", keys: ["g i"] },
   "go.activity": { words: "Activity", group: "Go to", keys: ["g a"] },
   "go.settings": { words: "Settings", group: "Go to", keys: ["g s", "mod+,"] },
 
@@ -181,6 +183,35 @@ const commands = {
   "reflect.tab4": { words: "Evidence: models", group: "Reflect", keys: ["4"], keysOnly: true },
   "reflect.tab5": { words: "Evidence: directives", group: "Reflect", keys: ["5"], keysOnly: true },
 
+  "directives.new": { words: "New directive", group: "Directives", keys: ["n"] },
+  "directives.find": {
+    words: "Find a directive",
+    group: "Directives",
+    keys: ["/"],
+    keysOnly: true,
+  },
+  "directives.edit": { words: "Edit the rule", group: "Directives", keys: ["e"] },
+  "directives.toggle": {
+    words: "Switch on or off",
+    group: "Directives",
+    keys: ["space"],
+  },
+  "directives.up": { words: "Move up", group: "Directives", keys: ["alt+arrowup"] },
+  "directives.down": { words: "Move down", group: "Directives", keys: ["alt+arrowdown"] },
+  "directives.delete": { words: "Delete", group: "Directives", keys: ["mod+backspace"] },
+  "directives.save": { words: "Save", group: "Directives", keys: ["mod+enter"] },
+  "directives.close": {
+    words: "Close the directive",
+    group: "Directives",
+    keys: ["escape"],
+    keysOnly: true,
+  },
+  "directives.compare": {
+    words: "Ask the same question with two settings",
+    group: "Directives",
+    keys: [],
+  },
+
   "activity.cancel": { words: "Stop this work", group: "Activity", keys: ["x"] },
   "activity.retry": { words: "Run this work now", group: "Activity", keys: ["shift+r"] },
 
@@ -206,6 +237,7 @@ export const GROUPS: readonly Group[] = [
   "Model",
   "Schema",
   "Reflect",
+  "Directives",
   "Memories",
   "Activity",
   "Go to",

@@ -10,6 +10,7 @@ import type { BankId, ReflectRunView } from "~/platform/bindings";
 import { AskFault } from "./ask-fault";
 import { type Cited, withFootnotes } from "./cite";
 import { CitedMarkdown } from "./cited-markdown";
+import { RulesTold } from "./rules-told";
 import { strings } from "./strings";
 
 const words = strings.answer;
@@ -75,6 +76,7 @@ export function Answer({
           ))}
         </ul>
       )}
+      <RulesTold bank={bank} view={view} />
       {text && <Foot view={view} cited={cited} onSave={onSave} />}
     </ScrollText>
   );

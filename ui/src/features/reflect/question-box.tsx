@@ -14,6 +14,7 @@ export function QuestionBox({
   stopping,
   onAsk,
   onStop,
+  refused,
 }: {
   box: RefObject<HTMLTextAreaElement | null>;
   value: string;
@@ -25,6 +26,8 @@ export function QuestionBox({
   stopping: boolean;
   onAsk: () => void;
   onStop: () => void;
+  /** Why it cannot be asked now, whatever stands in the box. */
+  refused?: string | undefined;
 }) {
   const place = useRef(-1);
   const draft = useRef("");
@@ -87,7 +90,7 @@ export function QuestionBox({
           kind="primary"
           command="reflect.ask"
           onClick={onAsk}
-          unavailable={value.trim() === "" ? strings.empty : undefined}
+          unavailable={refused ?? (value.trim() === "" ? strings.empty : undefined)}
         >
           {again ? strings.askAgain : strings.ask}
         </Button>

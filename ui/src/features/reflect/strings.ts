@@ -1,7 +1,7 @@
 import { words as steps } from "~/components/trace/words";
 import { plural, series } from "~/lib/format";
 import { toolName } from "~/lib/steps";
-import type { Budget, ErrorCode, FactType, TagsMatch } from "~/platform/bindings";
+import type { Budget, ErrorCode, FactType, HeldBackReason, TagsMatch } from "~/platform/bindings";
 
 /** Words of the screen of questions. */
 export const strings = {
@@ -146,6 +146,34 @@ export const strings = {
     foundBy: (tools: string[]) => `Found by ${series(tools.map(toolName)).toLowerCase()}`,
     unused: (count: number) => `Show ${count} retrieved and not used`,
     notUsed: "Retrieved, not used",
+  },
+
+  rules: {
+    label: "Rules of this answer",
+    applied: "Rules applied",
+    held: {
+      scope: "Held back: scope",
+      inactive: "Held back: switched off",
+      extractive: "Held back: no language model",
+    } satisfies Record<HeldBackReason, string>,
+    unnamed: "a rule without a name",
+  },
+
+  twoMinds: {
+    title: "One question, two dispositions",
+    about:
+      "Both are asked at once and kept among your questions. Each costs what a question costs.",
+    back: "Back to the directives",
+    sides: { left: "Left disposition", right: "Right disposition" },
+    answerOf: (side: string) => `Answer: ${side.toLowerCase()}`,
+    alike: "Both dispositions are the same; move a slider of one of them.",
+    noModel:
+      "A disposition tells a language model how to read and write, and none answers now: both answers would be the same statements.",
+    change: "Change",
+    hide: "Hide the sliders",
+    alone: "Sources that only this answer used",
+    sameSources: "None: the other answer used them too.",
+    whole: "Show it with its evidence",
   },
 
   remedies: {
