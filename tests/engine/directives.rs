@@ -100,7 +100,7 @@ async fn rules_are_made_changed_switched_and_told_in_order() {
     assert_eq!(changed.name, "Tone", "what is not named stays");
     assert_eq!((changed.content.as_str(), changed.is_active), ("Be very brief.", false));
     assert!(changed.updated_at > tone.updated_at && changed.created_at == tone.created_at);
-    let groups = json!([{"tags": ["safty"], "resolve": "fuzzy"}, {"not": {"tags": ["kiln"]}}]);
+    let groups = json!([{"tags": ["safet"], "resolve": "fuzzy"}, {"not": {"tags": ["kiln"]}}]);
     let groups = groups.as_array().unwrap().iter().cloned().map(Into::into).collect();
     let grouped = DirectiveScope { tag_groups: Some(groups), ..DirectiveScope::default() };
     assert_eq!(told(&fixture, grouped).await.0, ["First", "Safety"], "a near tag is found");
