@@ -2865,9 +2865,7 @@ export type SaveEndpoint = {
 	base_url: string,
 	/**  Its language model. */
 	llm: string | null,
-	/**
-	 *  Tokens that its model holds; absent leaves it to the endpoint, or to what is usual.
-	 */
+	/**  Tokens that its model holds; absent leaves it to the endpoint, or to what is usual. */
 	window?: number | null,
 	/**  Seconds that one call may take, 5 to 86,400; absent for what is usual. */
 	call_seconds?: number | null,
