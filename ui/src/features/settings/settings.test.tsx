@@ -146,6 +146,21 @@ describe("language models", () => {
     );
   });
 
+  test("fc_25 the longest time of a question is a setting", async () => {
+    const { user, platform } = renderApp(at("work"));
+    const field = await screen.findByRole("textbox", { name: "Longest time of a question" });
+    expect(field).toHaveAccessibleDescription(/one call is set with its endpoint/);
+    await user.clear(field);
+    await user.type(field, "900{Enter}");
+    await waitFor(() =>
+      expect(platform.calls).toContainEqual([
+        "setBankSettings",
+        "workshop",
+        { reflect_wall_timeout: 900 },
+      ]),
+    );
+  });
+
   test("with nothing set up and nothing found it says what is possible", async () => {
     const { user, platform } = renderApp(at("models"), {
       llmSettings: async () => ({ endpoints: [], extractive: true, keychain: true }),

@@ -148,6 +148,7 @@ export const strings = {
       "What starts by itself, how often, and how much it may spend. What you ask for yourself always runs.",
     refreshes: "Refreshes",
     observations: "Observations",
+    questions: "Questions",
     now: "Everywhere",
     bank: "this bank",
     program: "all banks",
@@ -188,6 +189,12 @@ export const strings = {
         about:
           "Counted from midnight UTC. When it is reached, automatic work waits for the next day.",
         unit: "tokens",
+      },
+      reflect_wall_timeout: {
+        title: "Longest time of a question",
+        about:
+          "All its calls together; 1,800 seconds where the model is on this computer and you say nothing. What was found by then is kept. The longest time of one call is set with its endpoint.",
+        unit: "seconds",
       },
       enable_observations: {
         title: "Fold facts into observations",

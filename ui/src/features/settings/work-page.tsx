@@ -15,6 +15,7 @@ const refreshes = [
   "daily_token_ceiling",
   "review_default",
 ];
+const questions = ["reflect_wall_timeout"];
 const observations = [
   "enable_observations",
   "enable_auto_consolidation",
@@ -68,6 +69,7 @@ export function WorkPage({ bank }: { bank: BankId }) {
         />
       </Card>
       <Card title={words.observations}>{ofBank(observations)}</Card>
+      <Card title={words.questions}>{ofBank(questions)}</Card>
     </>
   );
 }
