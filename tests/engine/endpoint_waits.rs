@@ -80,6 +80,23 @@ async fn fc_25_the_limit_of_a_call_is_a_setting_and_named_when_it_runs_out() {
     assert_eq!(server.chats().len(), 2);
 }
 
+/// How long the first two requests of a run were held back, by the record of requests, which is
+/// written beside the calls.
+async fn recorded_waits(shop: &Workshop, run: &domain::RunId) -> Vec<u32> {
+    for _ in 0..1_000 {
+        let run = run.clone();
+        let rows = shop.engine.store().read(move |tx| store::llm_requests::of_run(tx, &run)).await;
+        let mut waits: Vec<u32> = rows.unwrap().into_iter().map(|row| row.wait_ms).collect();
+        waits.retain(|wait| *wait > 0);
+        waits.sort_unstable();
+        if waits.len() >= 2 {
+            return waits;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("the waits are not on record")
+}
+
 /// A worker that runs what is queued.
 fn running(shop: &Workshop) -> tokio::task::JoinHandle<()> {
     let engine = shop.engine.clone();
@@ -136,6 +153,7 @@ async fn fc_33_nothing_is_sent_before_the_time_given_and_the_question_goes_first
         let ((answer, events), ()) = tokio::join!(asking, time);
         let view = answer.unwrap();
         assert_eq!(view.trace.llm_calls[0].wait_ms, 50_000, "{protocol:?}");
+        assert_eq!(recorded_waits(&shop, &view.id).await, [20_000, 30_000]);
         let waits = events.iter().filter(|e| matches!(e, RunEvent::LlmWaiting { .. })).count();
         let resumed = events.iter().filter(|e| matches!(e, RunEvent::LlmResumed)).count();
         assert!(waits >= 2 && resumed >= 2, "{events:?}");

@@ -72,7 +72,6 @@ struct Listening<'a> {
     start: u64,
     sent: Option<String>,
     received: Option<String>,
-    waited: Duration,
     first_ms: Option<u64>,
 }
 
@@ -85,9 +84,8 @@ impl ChatSink for Listening<'_> {
                 let now = self.ticks.ticks_ms();
                 self.first_ms.get_or_insert(now.saturating_sub(self.start));
             }
-            ChatEvent::Waiting(time) => self.waited += *time,
             ChatEvent::Restarted => self.first_ms = None,
-            ChatEvent::Queued | ChatEvent::Resumed => {}
+            ChatEvent::Waiting(_) | ChatEvent::Queued | ChatEvent::Resumed => {}
         }
         self.out.take(event);
     }
@@ -112,7 +110,7 @@ impl Provider for Recorded {
         if !crate::ops::ceiling::may_call(&engine).await {
             return Err(llm::Error::Cancelled);
         }
-        let scope = req.scope.clone();
+        let (scope, waited) = (req.scope.clone(), req.waited);
         let info = serde_json::json!({
             "temperature": req.temperature,
             "max_output": req.max_output,
@@ -125,7 +123,6 @@ impl Provider for Recorded {
             start: engine.clock().ticks_ms(),
             sent: None,
             received: None,
-            waited: Duration::ZERO,
             first_ms: None,
         };
         let reply = self.inner.chat(req, &mut listening, cancel).await;
@@ -137,7 +134,7 @@ impl Provider for Recorded {
             took,
             sent: listening.sent,
             received: listening.received,
-            waited: listening.waited,
+            waited,
             first_ms: listening.first_ms,
         };
         let written = self.write(&engine, heard, &reply);

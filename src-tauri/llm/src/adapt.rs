@@ -12,6 +12,7 @@ use crate::{Caps, ChatEvent, ChatSink, Provider};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// A provider that learns what its endpoint takes.
@@ -44,8 +45,10 @@ impl<P: Provider> Adapting<P> {
         cancel: &CancellationToken,
     ) -> Result<(ChatRequest, ChatReply), Error> {
         let mut guesses: Vec<(Down, String)> = Vec::new();
+        let mut waited = req.waited;
         loop {
-            let sent = steps.apply(req);
+            // Only the first of these requests was held back.
+            let sent = ChatRequest { waited: std::mem::take(&mut waited), ..steps.apply(req) };
             let error = match self.inner.chat(sent.clone(), out, cancel).await {
                 Ok(reply) => {
                     for (down, evidence) in guesses {
@@ -93,6 +96,7 @@ impl<P: Provider> Adapting<P> {
     ) -> Result<Option<ChatReply>, Error> {
         let mut req = steps.apply(req);
         req.thinking = thinking;
+        req.waited = Duration::ZERO;
         out.take(ChatEvent::Restarted);
         // What is known about thinking must not overrule the try.
         let reply = match self.inner.chat(req, out, cancel).await {

@@ -38,6 +38,8 @@ pub struct ChatRequest {
     pub prompt_tokens: Option<u32>,
     /// Who is waiting. Decides the order after a rate limit.
     pub urgency: Urgency,
+    /// How long it was held back before it was sent: set on the way, for the record.
+    pub waited: Duration,
 }
 
 impl ChatRequest {
@@ -58,6 +60,7 @@ impl ChatRequest {
             stream: true,
             prompt_tokens: None,
             urgency: Urgency::Background,
+            waited: Duration::ZERO,
         }
     }
 }

@@ -92,12 +92,18 @@ impl<P: Provider> Provider for Retrying<P> {
         cancel: &CancellationToken,
     ) -> Result<ChatReply, Error> {
         let mut n = 0;
+        let timer = Arc::clone(self.gate.timer());
+        let mut waits_since = timer.now();
         loop {
             let pass = self.gate.enter(req.urgency, self.policy.patience, out, cancel).await?;
             if n > 0 {
                 out.take(ChatEvent::Restarted);
             }
-            let e = match self.inner.chat(req.clone(), out, cancel).await {
+            let waited = timer.now().saturating_sub(waits_since);
+            let sent = ChatRequest { waited, ..req.clone() };
+            let reply = self.inner.chat(sent, out, cancel).await;
+            waits_since = timer.now();
+            let e = match reply {
                 Ok(reply) => {
                     pass.succeeded();
                     return Ok(reply);
