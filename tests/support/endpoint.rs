@@ -385,7 +385,7 @@ async fn serve(mut socket: TcpStream, seen: Arc<Mutex<Vec<Asked>>>, answer: Arc<
 
 async fn read(socket: &mut TcpStream) -> Option<Asked> {
     let mut bytes = Vec::new();
-    let mut buffer = [0; 16_384];
+    let mut buffer = vec![0; 16_384];
     loop {
         let n = socket.read(&mut buffer).await.ok().filter(|n| *n > 0)?;
         bytes.extend_from_slice(&buffer[..n]);
