@@ -39,6 +39,7 @@ pub fn builder() -> Builder<tauri::Wry> {
             commands::reflect::get_reflect_run,
             commands::reflect::sample_questions,
             commands::reflect::ask,
+            commands::reflect::retry_reflect,
             commands::directives::list_directives,
             commands::directives::directives_in_scope,
             commands::directives::create_directive,

@@ -105,6 +105,7 @@ const WRITES: &[(&str, &[CacheTag])] = &[
     ("reject_proposal", &[Proposals, Models, Versions, Banks]),
     ("cancel_reflect", &[Runs]),
     ("ask", &[Runs]),
+    ("retry_reflect", &[Runs]),
     ("create_directive", &[Directives, Tags]),
     ("update_directive", &[Directives, Tags]),
     ("move_directive", &[Directives]),

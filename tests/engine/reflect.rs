@@ -15,7 +15,7 @@ pub(crate) fn question(query: &str) -> ReflectInput {
 }
 
 /// A bank with three facts and a script.
-async fn ferry(model: &Scripted) -> Fixture {
+pub(crate) async fn ferry(model: &Scripted) -> Fixture {
     let fixture = Fixture::scripted(Arc::new(model.clone())).await;
     fixture.fact("The ferry to Aker leaves at six.", &["Aker"], "2026-02-01").await;
     fixture.fact("The harbour office closes at noon.", &[], "2026-02-02").await;
@@ -33,12 +33,12 @@ pub(crate) async fn ask(
 }
 
 /// The newest record of the bank, read back.
-async fn newest(fixture: &Fixture) -> ReflectRunView {
+pub(crate) async fn newest(fixture: &Fixture) -> ReflectRunView {
     let rows = reflect::runs(&fixture.engine, &fixture.bank).await.unwrap();
     reflect::get_run(&fixture.engine, &fixture.bank, &rows[0].id).await.unwrap()
 }
 
-fn searches() -> [Step; 2] {
+pub(crate) fn searches() -> [Step; 2] {
     let args = |query: &str| json!({"reason": "to look", "query": query});
     [
         Step::call("search_observations", args("ferry")),
@@ -50,7 +50,7 @@ fn terminal(events: &[RunEvent]) -> usize {
     events.iter().filter(|event| event.is_terminal()).count()
 }
 
-fn texts(message: &Message) -> &str {
+pub(crate) fn texts(message: &Message) -> &str {
     match message {
         Message::System { text } | Message::User { text } => text,
         Message::Assistant(turn) => &turn.text,
@@ -164,7 +164,7 @@ async fn a_model_that_calls_no_tools_is_told_once_and_then_refused() {
     assert_eq!(Some(record.id), report.run.map(|run| run.id));
 }
 
-fn unreachable() -> llm::Error {
+pub(crate) fn unreachable() -> llm::Error {
     let endpoint = "http://127.0.0.1:9".to_owned();
     llm::Error::Failed {
         endpoint,
@@ -343,7 +343,7 @@ async fn three_levels_are_searched_in_order_and_a_stale_document_needs_facts() {
     assert!(view.unused.iter().all(|item| item.kind == "world") && !view.unused.is_empty());
 }
 
-async fn rule(fixture: &Fixture, content: &str) {
+pub(crate) async fn rule(fixture: &Fixture, content: &str) {
     let (bank, content) = (fixture.bank.clone(), content.to_owned());
     let written = fixture.engine.store().write("test_directive", move |tx| {
         let key = store::banks::key(tx, &bank)?;

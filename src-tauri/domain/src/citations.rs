@@ -256,7 +256,7 @@ pub struct BasedOn {
 }
 
 /// What the tools of a run have shown, in order of first appearance.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Retrieved {
     memories: Vec<BasedOnMemory>,
     models: Vec<BasedOnModel>,

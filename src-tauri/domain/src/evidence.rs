@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::tokens::TokenCounter;
@@ -10,7 +11,7 @@ use crate::tokens::TokenCounter;
 /// Most tokens kept free of a window for the answer.
 const ANSWER_ROOM: u32 = 8192;
 /// Least tokens of a part.
-const LEAST_PART: u32 = 1024;
+pub const LEAST_PART: u32 = 1024;
 /// More parts than this are worth a warning (`large_evidence`).
 pub const MANY_PARTS: usize = 4;
 
@@ -35,7 +36,7 @@ pub fn is_short_read(reported: Option<u32>, sent: u32) -> bool {
 }
 
 /// A tool result, in order of execution.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceBlock {
     /// What it is, for the reader of the prompt: the tool and its query.
     pub label: String,

@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::citations::ID_KEYS;
 
 /// What a short name stands for; its first letter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ShortKind {
     /// `f`: a world or experience fact.
     Fact,
@@ -32,7 +33,7 @@ impl ShortKind {
 }
 
 /// The short names of one run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ShortIds {
     by_id: HashMap<String, String>,
     by_alias: HashMap<String, String>,

@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::reflect::Budget;
@@ -406,7 +407,7 @@ pub fn call_fingerprint(tool: &str, args: &Map<String, Value>) -> String {
 
 /// Ids of calls, unique over a run. Some gateways repeat an id within one reply or leave it out;
 /// the history then needs another.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct CallIds {
     taken: HashSet<String>,
     made: usize,

@@ -319,6 +319,9 @@ pub struct Trace {
     pub extractive: Option<ExtractiveTrace>,
     /// Warnings of the answer.
     pub warnings: Vec<Warning>,
+    /// The failed run whose material this one went on with; its searches stand here as well.
+    #[serde(default)]
+    pub continued_from: Option<String>,
 }
 
 impl Trace {

@@ -1,11 +1,15 @@
 //! Time and randomness, the two things the rest of the engine must be given. This is the only place
 //! that asks the machine what time it is.
 
+use async_trait::async_trait;
 use domain::Instant;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Notify;
 
-/// Tells the moment and makes ids.
+/// Tells the moment, waits and makes ids.
+#[async_trait]
 pub trait Clock: Send + Sync + 'static {
     /// The moment, UTC.
     fn now(&self) -> Instant;
@@ -23,6 +27,11 @@ pub trait Clock: Send + Sync + 'static {
     /// which a test replaces to let minutes pass at once.
     fn timer(&self) -> Arc<dyn llm::Timer> {
         Arc::new(llm::TokioTimer::default())
+    }
+
+    /// Waits until this much time has passed by this clock.
+    async fn sleep(&self, time: Duration) {
+        tokio::time::sleep(time).await;
     }
 }
 
@@ -54,6 +63,7 @@ impl Default for SystemClock {
 }
 
 #[allow(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
+#[async_trait]
 impl Clock for SystemClock {
     fn now(&self) -> Instant {
         chrono::Utc::now()
@@ -81,13 +91,14 @@ impl Clock for SystemClock {
 pub struct TestClock {
     now: Mutex<Instant>,
     ids: AtomicU64,
+    moved: Notify,
 }
 
 impl TestClock {
     /// A clock that stands at `at`.
     #[must_use]
     pub fn at(at: Instant) -> Self {
-        Self { now: Mutex::new(at), ids: AtomicU64::new(1) }
+        Self { now: Mutex::new(at), ids: AtomicU64::new(1), moved: Notify::new() }
     }
 
     /// Moves the clock by milliseconds, also backwards.
@@ -95,9 +106,11 @@ impl TestClock {
         if let Ok(mut now) = self.now.lock() {
             *now += chrono::Duration::milliseconds(ms);
         }
+        self.moved.notify_waiters();
     }
 }
 
+#[async_trait]
 impl Clock for TestClock {
     fn now(&self) -> Instant {
         self.now.lock().map_or(chrono::DateTime::UNIX_EPOCH, |now| *now)
@@ -116,5 +129,19 @@ impl Clock for TestClock {
         let mut out = [0; 10];
         out[2..].copy_from_slice(&n);
         out
+    }
+
+    async fn sleep(&self, time: Duration) {
+        let due =
+            self.ticks_ms().saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        loop {
+            let mut moved = std::pin::pin!(self.moved.notified());
+            // Listening begins before the look, so that no move falls between the two.
+            moved.as_mut().enable();
+            if self.ticks_ms() >= due {
+                return;
+            }
+            moved.await;
+        }
     }
 }

@@ -51,6 +51,12 @@ prompts! {
     REFLECT_REWRITE_SYSTEM = "reflect_rewrite.system" ("fence", "form");
     /// What to shorten.
     REFLECT_REWRITE_USER = "reflect_rewrite.user" ("tokens", "fence", "text");
+    /// Instructions for judging a text by the directives.
+    DIRECTIVE_CHECK_SYSTEM = "directive_check.system" ("fence", "rules");
+    /// A text by itself: to be judged, or corrected.
+    DIRECTIVE_CHECK_USER = "directive_check.user" ("fence", "text");
+    /// Instructions for correcting a text that breaks a directive.
+    DIRECTIVE_REWRITE_SYSTEM = "directive_rewrite.system" ("fence", "form", "rules");
     /// Instructions for editing a document.
     DELTA_SYSTEM = "delta.system" ("fence");
     /// What to edit from what.

@@ -57,6 +57,18 @@ pub async fn ask(
     Ok(reflect::ask(&app.engine().await?, &bank, input, &mut ChannelSink(events)).await?)
 }
 
+/// Asks the question of an ended run once more, going on from what it found where that was kept.
+#[tauri::command]
+#[specta::specta]
+pub async fn retry_reflect(
+    app: State<'_, App>,
+    bank: BankId,
+    run: RunId,
+    events: Channel<RunEvent>,
+) -> Result<ReflectRunView, Report> {
+    Ok(reflect::retry(&app.engine().await?, &bank, &run, &mut ChannelSink(events)).await?)
+}
+
 /// Passes a run's events on to the page. A closed window drops them; the record stays.
 struct ChannelSink(Channel<RunEvent>);
 

@@ -63,6 +63,8 @@ export const commands = {
 	sampleQuestions: (bank: BankId) => __TAURI_INVOKE<string[]>("sample_questions", { bank }),
 	/**  Asks a question; its events come over the channel, the finished run as the result. */
 	ask: (bank: BankId, input: ReflectInput, events: Channel<RunEvent>) => __TAURI_INVOKE<ReflectRunView>("ask", { bank, input, events }),
+	/**  Asks the question of an ended run once more, going on from what it found where that was kept. */
+	retryReflect: (bank: BankId, run: RunId, events: Channel<RunEvent>) => __TAURI_INVOKE<ReflectRunView>("retry_reflect", { bank, run, events }),
 	/**  The rules of a bank in the order in which they are told. */
 	listDirectives: (bank: BankId) => __TAURI_INVOKE<Directive[]>("list_directives", { bank }),
 	/**  Which rules a question of this scope would obey, and which not and why. */
@@ -2537,6 +2539,8 @@ export type ReflectRunView = {
 	usage: Usage,
 	/**  Why it failed. */
 	report: Report | null,
+	/**  Whether another try goes on from what it found instead of searching anew. */
+	can_go_on?: boolean,
 	/**  When it began. */
 	started_at: string,
 	/**  When it ended. */
@@ -3232,6 +3236,8 @@ export type Trace = {
 	extractive: ExtractiveTrace | null,
 	/**  Warnings of the answer. */
 	warnings: Warning[],
+	/**  The failed run whose material this one went on with; its searches stand here as well. */
+	continued_from?: string | null,
 };
 
 /**  A folder or page. A tree is a list of them in reading order. */

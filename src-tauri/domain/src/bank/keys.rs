@@ -187,6 +187,7 @@ const KEYS: &[Row] = {
         ("reflect_max_context_tokens", Reflect, Whole(4_000, 10_000_000)),
         ("reflect_wall_timeout", Reflect, Whole(1, 86_400)),
         ("reflect_max_completion_tokens", Reflect, Whole(1, MANY)),
+        ("reflect_directive_check", Reflect, Flag),
         ("reflect_source_facts_max_tokens", Reflect, Whole(-1, MANY)),
         ("reflect_search_observations_max_tokens", Reflect, Whole(1, MANY)),
         ("reflect_search_observations_include_entities", Reflect, Flag),

@@ -175,6 +175,8 @@ pub struct BankSettings {
     pub reflect_wall_timeout: u32,
     /// The provider's cap for calls that write the answer; null for none.
     pub reflect_max_completion_tokens: Option<u32>,
+    /// Have a second look judge each answer by the directives, at the price of a call more.
+    pub reflect_directive_check: bool,
     /// Source facts beside observations: −1 off, 0 without limit, else tokens.
     pub reflect_source_facts_max_tokens: i32,
     /// Tokens of a search for observations; null for the default of the budget.
@@ -265,6 +267,7 @@ impl Default for BankSettings {
             reflect_max_context_tokens: 100_000,
             reflect_wall_timeout: 300,
             reflect_max_completion_tokens: None,
+            reflect_directive_check: false,
             reflect_source_facts_max_tokens: -1,
             reflect_search_observations_max_tokens: None,
             reflect_search_observations_include_entities: false,

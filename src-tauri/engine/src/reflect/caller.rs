@@ -10,7 +10,8 @@ use llm::{
     ChatEvent, ChatReply, ChatRequest, ChatSink, Class, Message, Provider, ResponseFormat, Tool,
     ToolChoice,
 };
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -81,9 +82,12 @@ pub(crate) struct Caller<'a> {
     pub(crate) cancel: CancellationToken,
     /// Who waits for the answers.
     pub(crate) urgency: llm::Urgency,
-    /// Every try so far.
+    /// Every try so far, in order of sending. One that is still under way stands there as failed.
     pub(crate) calls: Vec<LlmCallRecord>,
 }
+
+/// Requests of one run that are on their way at once.
+const AT_ONCE: usize = 4;
 
 impl Caller<'_> {
     /// Sends a question, and once more when it fails in a way that another try may mend.
@@ -91,48 +95,111 @@ impl Caller<'_> {
     /// # Errors
     /// [`NoReply`]; `provider_error` after the second failure in a row.
     pub(crate) async fn ask(&mut self, ask: &Ask) -> Result<ChatReply, NoReply> {
-        match self.once(ask).await {
-            Ok(reply) => Ok(reply),
-            Err(error) => {
-                if let Some(end) = final_at_once(&error) {
-                    return Err(end(error));
-                }
-                match self.once(ask).await {
-                    Ok(reply) => Ok(reply),
-                    Err(error) => match final_at_once(&error) {
-                        Some(end) => Err(end(error)),
-                        None => Err(NoReply::Ends(failed_twice(&error).into())),
-                    },
-                }
-            }
-        }
+        self.line().ask(ask).await
     }
 
-    async fn once(&mut self, ask: &Ask) -> Result<ChatReply, llm::Error> {
-        let started = self.engine.clock().ticks_ms();
-        self.sink.emit(RunEvent::LlmStarted { scope: ask.scope.clone() });
-        let mut stream = Stream {
+    /// Sends several questions, a few at once, each as [`Caller::ask`] would; the replies come in the
+    /// order of the questions.
+    ///
+    /// # Errors
+    /// As [`Caller::ask`]; the first failure stops the others.
+    pub(crate) async fn ask_all(&mut self, asks: &[Ask]) -> Result<Vec<ChatReply>, NoReply> {
+        let line = self.line();
+        let batch =
+            Batch { asks, next: AtomicUsize::new(0), replies: Mutex::new(vec![None; asks.len()]) };
+        let hand = || batch.work(&line);
+        const { assert!(AT_ONCE == 4, "as many hands as stand here") };
+        tokio::try_join!(hand(), hand(), hand(), hand())?;
+        let replies = batch.replies.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(replies.into_iter().flatten().collect())
+    }
+
+    fn line(&mut self) -> Line<'_> {
+        Line {
             engine: self.engine,
-            sink: &mut *self.sink,
+            provider: self.provider.as_ref(),
+            cancel: &self.cancel,
+            urgency: self.urgency,
+            sink: Mutex::new(&mut *self.sink),
+            calls: Mutex::new(&mut self.calls),
+        }
+    }
+}
+
+// Questions that some hands take one after the other.
+struct Batch<'b> {
+    asks: &'b [Ask],
+    next: AtomicUsize,
+    replies: Mutex<Vec<Option<ChatReply>>>,
+}
+
+impl Batch<'_> {
+    async fn work(&self, line: &Line<'_>) -> Result<(), NoReply> {
+        while let Some((at, ask)) = self.take() {
+            let reply = line.ask(ask).await?;
+            if let Some(place) = locked(&self.replies).get_mut(at) {
+                *place = Some(reply);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&self) -> Option<(usize, &Ask)> {
+        let at = self.next.fetch_add(1, Ordering::Relaxed);
+        self.asks.get(at).map(|ask| (at, ask))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+// The caller as several requests at once may use it.
+struct Line<'s> {
+    engine: &'s Engine,
+    provider: &'s dyn Provider,
+    cancel: &'s CancellationToken,
+    urgency: llm::Urgency,
+    sink: Mutex<&'s mut dyn EventSink>,
+    calls: Mutex<&'s mut Vec<LlmCallRecord>>,
+}
+
+impl Line<'_> {
+    async fn ask(&self, ask: &Ask) -> Result<ChatReply, NoReply> {
+        let error = match self.once(ask).await {
+            Ok(reply) => return Ok(reply),
+            Err(error) => error,
+        };
+        if let Some(end) = final_at_once(&error) {
+            return Err(end(error));
+        }
+        self.once(ask).await.map_err(|error| match final_at_once(&error) {
+            Some(end) => end(error),
+            None => NoReply::Ends(failed_twice(&error).into()),
+        })
+    }
+
+    async fn once(&self, ask: &Ask) -> Result<ChatReply, llm::Error> {
+        self.emit(RunEvent::LlmStarted { scope: ask.scope.clone() });
+        let sent = Sent::note(self, ask);
+        let mut stream = Stream {
+            line: self,
             answers: ask.answers,
-            started,
+            started: sent.started,
             first: None,
             waits_since: None,
             waited: 0,
         };
-        let reply = self.provider.chat(request(ask, self.urgency), &mut stream, &self.cancel).await;
+        let reply = self.provider.chat(request(ask, self.urgency), &mut stream, self.cancel).await;
         let (first, waited) = (stream.first, stream.waited);
-        let spent = self.engine.clock().ticks_ms().saturating_sub(started);
         let usage = match &reply {
             Ok(reply) => reply.usage,
             Err(llm::Error::CutOff { partial, .. }) => partial.usage,
             Err(_) => None,
         };
         let usage = usage.unwrap_or_default();
-        let status = if reply.is_ok() { LlmCallStatus::Ok } else { LlmCallStatus::Error };
         let record = LlmCallRecord {
-            scope: if reply.is_ok() { ask.scope.clone() } else { format!("{}_err", ask.scope) },
-            duration_ms: millis(spent),
+            duration_ms: sent.spent(),
             input_tokens: usage.input_tokens,
             // What was reasoning is counted apart.
             output_tokens: usage.output_tokens.saturating_sub(usage.thoughts_tokens),
@@ -140,16 +207,86 @@ impl Caller<'_> {
             thoughts_tokens: usage.thoughts_tokens,
             wait_ms: waited,
             first_token_ms: first,
-            status,
-            iteration: ask.iteration,
+            ..if reply.is_ok() {
+                record_of(ask, ask.scope.clone(), LlmCallStatus::Ok)
+            } else {
+                unanswered(ask)
+            }
         };
-        self.sink.emit(RunEvent::LlmFinished {
+        self.emit(RunEvent::LlmFinished {
             scope: record.scope.clone(),
             tokens: record.usage(),
-            status,
+            status: record.status,
         });
-        self.calls.push(record);
+        sent.replace(record);
         reply
+    }
+
+    fn emit(&self, event: RunEvent) {
+        locked(&self.sink).emit(event);
+    }
+
+    fn ticks(&self) -> u64 {
+        self.engine.clock().ticks_ms()
+    }
+}
+
+fn record_of(ask: &Ask, scope: String, status: LlmCallStatus) -> LlmCallRecord {
+    LlmCallRecord {
+        scope,
+        duration_ms: 0,
+        input_tokens: 0,
+        output_tokens: 0,
+        cached_tokens: 0,
+        thoughts_tokens: 0,
+        wait_ms: 0,
+        first_token_ms: None,
+        status,
+        iteration: ask.iteration,
+    }
+}
+
+fn unanswered(ask: &Ask) -> LlmCallRecord {
+    record_of(ask, format!("{}_err", ask.scope), LlmCallStatus::Error)
+}
+
+// The place of a request in the record. One that is dropped on its way, since the run was stopped
+// or its time was up, stays there as failed, with the time that it took.
+struct Sent<'l, 's> {
+    line: &'l Line<'s>,
+    at: usize,
+    started: u64,
+    replaced: bool,
+}
+
+impl<'l, 's> Sent<'l, 's> {
+    fn note(line: &'l Line<'s>, ask: &Ask) -> Self {
+        let mut calls = locked(&line.calls);
+        calls.push(unanswered(ask));
+        Self { line, at: calls.len() - 1, started: line.ticks(), replaced: false }
+    }
+
+    fn spent(&self) -> u32 {
+        millis(self.line.ticks().saturating_sub(self.started))
+    }
+
+    fn replace(mut self, record: LlmCallRecord) {
+        self.replaced = true;
+        if let Some(place) = locked(&self.line.calls).get_mut(self.at) {
+            *place = record;
+        }
+    }
+}
+
+impl Drop for Sent<'_, '_> {
+    fn drop(&mut self) {
+        if self.replaced {
+            return;
+        }
+        let spent = self.spent();
+        if let Some(place) = locked(&self.line.calls).get_mut(self.at) {
+            place.duration_ms = spent;
+        }
     }
 }
 
@@ -228,9 +365,8 @@ fn endpoint_of(error: &llm::Error) -> String {
 }
 
 // Hands pieces of an answer on and notes when the first came.
-struct Stream<'a> {
-    engine: &'a Engine,
-    sink: &'a mut dyn EventSink,
+struct Stream<'l, 's> {
+    line: &'l Line<'s>,
     answers: bool,
     started: u64,
     first: Option<u32>,
@@ -239,13 +375,13 @@ struct Stream<'a> {
     waited: u32,
 }
 
-impl ChatSink for Stream<'_> {
+impl ChatSink for Stream<'_, '_> {
     fn take(&mut self, event: ChatEvent<'_>) {
         match event {
             ChatEvent::Text(text) => {
                 self.note_first();
                 if self.answers {
-                    self.sink.emit(RunEvent::AnswerDelta { text: text.to_owned() });
+                    self.line.emit(RunEvent::AnswerDelta { text: text.to_owned() });
                 }
             }
             ChatEvent::Begun | ChatEvent::Reasoning(_) => self.note_first(),
@@ -270,11 +406,10 @@ impl ChatSink for Stream<'_> {
     }
 }
 
-impl Stream<'_> {
+impl Stream<'_, '_> {
     fn note_first(&mut self) {
         if self.first.is_none() {
-            let now = self.engine.clock().ticks_ms();
-            self.first = Some(millis(now.saturating_sub(self.started)));
+            self.first = Some(millis(self.line.ticks().saturating_sub(self.started)));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! were not shown stay shut, so that nothing outside the scope can be reached by guessing.
 
 use super::show::{Shown, ShownKind};
-use super::tools::{Output, Toolbox, based_on, count};
+use super::tools::{Output, Toolbox, based_on, chunk_key, count};
 use crate::Result;
 use domain::MemoryId;
 use domain::tokens::{Cl100k, TokenCounter};
@@ -20,9 +20,9 @@ pub(super) async fn expand(
     tools: &Toolbox,
     ids: Vec<String>,
     depth: ExpandDepth,
-    shown: Shown,
+    shown: &Shown,
 ) -> Result<Output> {
-    let this = tools.clone();
+    let (this, shown) = (tools.clone(), shown.clone());
     let opened =
         tools.engine.store().read_as(move |tx| open_all(tx, &this, &ids, depth, &shown)).await?;
     let failed: Vec<Value> =
@@ -74,12 +74,14 @@ fn open_model(tx: &ReadTx<'_>, tools: &Toolbox, id: &str) -> Result<Opened> {
     let Some(model) = store::models::find(tx, tools.bank(), &id.into())? else {
         return Ok(fault(id, "no longer in the bank"));
     };
+    let content = Cl100k.cut(&model.content, DOCUMENT_TOKENS);
     let row = json!({
         "memory_id": id,
         "mental_model": {
             "id": id,
             "name": model.head.name,
-            "content": Cl100k.cut(&model.content, DOCUMENT_TOKENS),
+            "content": content,
+            "truncated": content.len() < model.content.len(),
         },
     });
     Ok(Opened { row, error: false, memory: None })
@@ -104,7 +106,9 @@ fn open_memory(tx: &ReadTx<'_>, tools: &Toolbox, id: &str, depth: ExpandDepth) -
         None => None,
     };
     if let Some(chunk) = &chunk {
+        let document = memory.document_id.as_ref().map(|id| id.as_str()).unwrap_or_default();
         row["chunk"] = json!({
+            "id": chunk_key(document, chunk.index),
             "text": chunk.text,
             "index": chunk.index,
             "document_id": memory.document_id,

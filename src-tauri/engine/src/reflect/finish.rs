@@ -62,7 +62,7 @@ impl Run<'_> {
             return Err(fault("no_answer").into());
         }
         if let Some(ids) = clean.ids {
-            for (key, value) in self.view.names.with_real_ids(ids) {
+            for (key, value) in self.found.view.names.with_real_ids(ids) {
                 args.entry(key).or_insert(value);
             }
         }
@@ -72,9 +72,10 @@ impl Run<'_> {
     /// Fits the draft to its length, checks what it cites and puts the outcome together.
     pub(super) async fn finish(&mut self, mut draft: Draft) -> Result<ReflectOutcome> {
         let (text, sections) = self.fit(&mut draft).await?;
-        let available = self.retrieved.available();
+        let (text, sections) = self.obey(text, sections).await?;
+        let available = self.found.retrieved.available();
         let check = validate_citations(&available, &draft.args, draft.source);
-        self.warnings.extend(check.warnings(draft.source, !self.retrieved.is_empty()));
+        self.warnings.extend(check.warnings(draft.source, !self.found.retrieved.is_empty()));
         self.trace.dropped_citations.clone_from(&check.dropped);
         for warning in &self.warnings {
             self.caller.sink.emit(RunEvent::Warning(warning.clone()));
@@ -86,7 +87,7 @@ impl Run<'_> {
         let warnings = std::mem::take(&mut self.warnings);
         Ok(ReflectOutcome {
             directives: obeyed(&self.prepared.directives.in_force),
-            ..outcome(text, sections, &draft.args, &self.retrieved, &check, trace, warnings)
+            ..outcome(text, sections, &draft.args, &self.found.retrieved, &check, trace, warnings)
         })
     }
 
@@ -213,11 +214,12 @@ pub(super) fn outcome(
 }
 
 /// The Markdown of sections.
-fn rendered(sections: &[DraftSection]) -> String {
+pub(super) fn rendered(sections: &[DraftSection]) -> String {
     assemble(sections, LineEnd::Lf).document.render().trim_end().to_owned()
 }
 
-fn sections_json(sections: &[DraftSection]) -> Vec<Value> {
+/// Sections as `done` gives them.
+pub(super) fn sections_json(sections: &[DraftSection]) -> Vec<Value> {
     sections
         .iter()
         .map(|section| {
@@ -270,19 +272,17 @@ const SPOKEN_TO: [&str; 8] = [
     "new instructions:",
 ];
 
-/// Notes once that retrieved text speaks to the language model. Only a note: such text is data and
-/// stays data.
-pub(super) fn warn_of_injection(output: &Output, warnings: &mut Vec<Warning>) {
+/// Notes once that retrieved text speaks to the language model; `shown` is the whole result as it is
+/// sent. Only a note: such text is data and stays data.
+pub(super) fn warn_of_injection(output: &Output, shown: &str, warnings: &mut Vec<Warning>) {
     const CODE: &str = "possible_injection";
     if warnings.iter().any(|warning| warning.code == CODE) {
         return;
     }
-    let texts = output.memories.iter().map(|memory| memory.text.as_str());
-    let suspicious = |text: &str| {
-        let folded = text.to_lowercase();
-        leaked_call_syntax(text) || SPOKEN_TO.iter().any(|words| folded.contains(words))
-    };
-    if texts.chain(output.models.iter().map(|(model, _)| model.text.as_str())).any(suspicious) {
+    let folded = shown.to_lowercase();
+    let memories = output.memories.iter().map(|memory| memory.text.as_str());
+    let mut texts = memories.chain(output.models.iter().map(|(model, _)| model.text.as_str()));
+    if SPOKEN_TO.iter().any(|words| folded.contains(words)) || texts.any(leaked_call_syntax) {
         warnings.push(Warning::new(
             CODE,
             "Some of the retrieved text speaks to the language model. It was treated as data.",

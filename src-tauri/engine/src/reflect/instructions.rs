@@ -57,7 +57,8 @@ pub(super) fn reminder(directives: &[Directive]) -> String {
     format!("\n# Before you finish\nCheck the answer against every mandatory rule:\n{rules}")
 }
 
-fn rule_text(rule: &Directive) -> String {
+/// A rule as it is told: its name, if it has one, and its words.
+pub(super) fn rule_text(rule: &Directive) -> String {
     let name = rule.name.trim();
     if name.is_empty() { rule.content.clone() } else { format!("{name}: {}", rule.content) }
 }

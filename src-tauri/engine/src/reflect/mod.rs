@@ -8,8 +8,10 @@ pub mod directives;
 mod expand;
 pub(crate) mod extractive;
 mod finish;
+mod found;
 mod input;
 mod instructions;
+mod obey;
 mod observed;
 mod prepare;
 mod record;
@@ -62,6 +64,32 @@ pub async fn ask(
     input: ReflectInput,
     sink: &mut dyn EventSink,
 ) -> Result<ReflectRunView> {
+    start(engine, bank, input, None, sink).await
+}
+
+/// Asks the question of a run that has ended once more. One that failed on the provider or the clock
+/// goes on from what it had found, unless some of that may no longer be shown; any other begins
+/// anew. A new run with its own record either way.
+///
+/// # Errors
+/// `run_not_found`, `not_finished`; then as [`ask`].
+pub async fn retry(
+    engine: &Engine,
+    bank: &BankId,
+    run: &RunId,
+    sink: &mut dyn EventSink,
+) -> Result<ReflectRunView> {
+    let (input, kept) = record::kept(engine, bank, run).await?;
+    start(engine, bank, input, kept, sink).await
+}
+
+async fn start(
+    engine: &Engine,
+    bank: &BankId,
+    input: ReflectInput,
+    kept: Option<found::Kept>,
+    sink: &mut dyn EventSink,
+) -> Result<ReflectRunView> {
     let id = RunId(engine.new_id());
     let request = input::read(&id, bank, &input)?;
     run::checked_schema(request.response_schema.as_ref())?;
@@ -76,7 +104,8 @@ pub async fn ask(
         prompt: (REFLECT_SYSTEM.name.to_owned(), REFLECT_SYSTEM.hash()),
         ..CallContext::default()
     };
-    let ended = within(context, Box::pin(run::run(engine, &request, sink, &cancel))).await;
+    let work = Box::pin(run::run_from(engine, &request, kept, sink, &cancel));
+    let ended = within(context, work).await;
     engine.inner.runs.end(&id);
     let report = record::end(&mut stored, &ended, engine.now());
     let put = record::put(engine, bank, &stored).await;
@@ -95,7 +124,7 @@ pub async fn ask(
             } else {
                 sink.emit(failed(run_id, &report));
             }
-            return Err(with_run(failure.error, id));
+            return Err(with_run(&failure.error, id));
         }
     }
     record::get(engine, bank, &id).await
@@ -110,11 +139,8 @@ fn failed(run_id: String, report: &crate::report::Report) -> RunEvent {
     }
 }
 
-fn with_run(error: crate::Error, id: RunId) -> crate::Error {
-    match error {
-        crate::Error::Refused(fault) => crate::Error::Refused(Box::new(fault.run(id))),
-        other => other,
-    }
+fn with_run(error: &crate::Error, id: RunId) -> crate::Error {
+    crate::Error::Refused(Box::new(crate::report::fault_of(error).run(id)))
 }
 
 /// Stops a run: its request is dropped at once and its record ends as cancelled. A run that has

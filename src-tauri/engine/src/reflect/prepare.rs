@@ -38,6 +38,8 @@ pub(super) struct Prepared {
     pub(super) tools: Vec<String>,
     /// Their budgets.
     pub(super) defaults: ToolDefaults,
+    /// Seconds of the whole run, where bank or program state them.
+    pub(super) wall: Option<u32>,
 }
 
 /// Reads what a run needs. `far` tells that texts leave the machine.
@@ -75,14 +77,17 @@ fn read(tx: &ReadTx<'_>, request: &ReflectRequest, far: bool) -> Result<Prepared
         let private = counts.iter().filter(|(tags, _)| TagSet::new(tags).overlaps(&leave_out));
         private.map(|(_, n)| *n).sum()
     };
+    let program = crate::settings::program_stated(tx)?.to_json();
+    let stated = |key: &str| [&bank.config, &program].iter().any(|all| !all[key].is_null());
     Ok(Prepared {
         held_back,
+        wall: stated("reflect_wall_timeout").then_some(settings.reflect_wall_timeout),
         directives: select_directives(directives, &scope, request.directives),
         leave_out,
         pending: waiting.iter().map(|(_, n)| *n).sum(),
         pending_in_scope: in_scope.map(|(_, n)| *n).sum(),
         tools: tools(request, &settings, visible_models),
-        defaults: defaults(request, &settings),
+        defaults: defaults(request, &settings, &stated),
         scope,
         bank,
         settings,
@@ -144,11 +149,14 @@ fn tools(request: &ReflectRequest, settings: &BankSettings, models: bool) -> Vec
     .collect()
 }
 
-// What the call states, else what the bank states, else what the budget gives.
-fn defaults(request: &ReflectRequest, settings: &BankSettings) -> ToolDefaults {
-    let plain = BankSettings::default();
+// What the call states, else what bank or program state, else what the budget gives.
+fn defaults(
+    request: &ReflectRequest,
+    settings: &BankSettings,
+    stated: &dyn Fn(&str) -> bool,
+) -> ToolDefaults {
     let budget = ToolDefaults::of(request.budget);
-    let stated = |bank: u32, unset: u32| (bank != unset).then_some(bank);
+    let set = |key: &str, value: u32| stated(key).then_some(value);
     ToolDefaults {
         observation_tokens: request
             .observations_max_tokens
@@ -156,11 +164,11 @@ fn defaults(request: &ReflectRequest, settings: &BankSettings) -> ToolDefaults {
             .unwrap_or(budget.observation_tokens),
         recall_tokens: request
             .recall_max_tokens
-            .or(stated(settings.recall_max_tokens, plain.recall_max_tokens))
+            .or(set("recall_max_tokens", settings.recall_max_tokens))
             .unwrap_or(budget.recall_tokens),
         chunk_tokens: request
             .chunks_max_tokens
-            .or(stated(settings.recall_chunks_max_tokens, plain.recall_chunks_max_tokens))
+            .or(set("recall_chunks_max_tokens", settings.recall_chunks_max_tokens))
             .unwrap_or(budget.chunk_tokens),
     }
 }

@@ -1,6 +1,7 @@
 //! The record of a question: written when it begins and when it ends, however it ends, and read again
 //! as screens show it.
 
+use super::found::{Found, Kept};
 use super::request::{Evidence, ReflectOutcome, RunFailure};
 use crate::handle::{read_bank, write_bank};
 use crate::report::Report;
@@ -108,6 +109,7 @@ pub(super) fn end(
                 ReflectStatus::Failed
             };
             record.text.clone_from(&failure.text);
+            record.material.clone_from(&failure.material);
             record.trace = json_of(&failure.trace);
             record.usage = json_of(&failure.trace.usage());
             record.warnings = json_of(&failure.trace.warnings);
@@ -115,6 +117,30 @@ pub(super) fn end(
             Some(report)
         }
     }
+}
+
+/// The question of a run, and what it kept for another try.
+pub(super) async fn kept(
+    engine: &Engine,
+    bank: &BankId,
+    id: &RunId,
+) -> Result<(ReflectInput, Option<Kept>)> {
+    let id = id.clone();
+    let record = read_bank(engine, bank, move |tx, key| runs::get_reflect(tx, key, &id)).await?;
+    if record.status == ReflectStatus::Running {
+        return Err(crate::report::fault("not_finished").into());
+    }
+    let input = request_of(&record);
+    // Material that cannot be read any more, after an update, is none.
+    let found: Option<Found> =
+        record.material.and_then(|material| serde_json::from_value(material).ok());
+    let trace: Trace = read(Some(record.trace));
+    Ok((input, found.map(|found| Kept { run: record.id, found, trace })))
+}
+
+fn request_of(record: &ReflectRun) -> ReflectInput {
+    serde_json::from_value(record.request.clone())
+        .unwrap_or_else(|_| ReflectInput { query: record.query.clone(), ..ReflectInput::default() })
 }
 
 /// Stores a record, and drops the oldest beyond the bank's limit.
@@ -175,6 +201,8 @@ fn status(status: ReflectStatus) -> RunStatus {
 }
 
 fn view(record: ReflectRun, stored: &Stored, known: &[store::memories::Memory]) -> ReflectRunView {
+    let request = request_of(&record);
+    let can_go_on = record.material.is_some();
     let trace: Trace = read(Some(record.trace));
     let spans: Vec<EvidenceSpan> = read(record.evidence_spans);
     let warnings: Vec<Warning> = read(Some(record.warnings));
@@ -188,10 +216,8 @@ fn view(record: ReflectRun, stored: &Stored, known: &[store::memories::Memory]) 
     used.extend(stored.directives.iter().map(directive));
     ReflectRunView {
         id: record.id,
-        request: serde_json::from_value(record.request).unwrap_or_else(|_| ReflectInput {
-            query: record.query.clone(),
-            ..ReflectInput::default()
-        }),
+        request,
+        can_go_on,
         status: status(record.status),
         text: record.text,
         extractive: trace.extractive.is_some(),

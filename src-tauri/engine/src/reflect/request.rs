@@ -153,4 +153,6 @@ pub(crate) struct RunFailure {
     pub(crate) trace: Box<Trace>,
     /// The finished text of a run that was stopped while its fields were being filled in.
     pub(crate) text: Option<String>,
+    /// What it had gathered, where another try may go on from it.
+    pub(crate) material: Option<Value>,
 }

@@ -4,17 +4,21 @@
 
 use super::called::first_trace;
 use super::caller::Caller;
-use super::prepare::{Prepared, prepare};
+use super::found::Kept;
+use super::prepare::prepare;
 use super::request::{ReflectOutcome, ReflectRequest, RunFailure};
+use super::tools::Toolbox;
 use super::turns::{Ended, Run};
 use super::{extractive, structured};
 use crate::events::EventSink;
 use crate::report::fault;
 use crate::{Engine, Error, Result};
+use domain::RunId;
 use domain::reflect::{StructuredOutputError, StructuredOutputErrorKind};
 use domain::schema::{CheckedSchema, check_response_schema};
 use domain::trace::{ClosedBy, RunEvent, Trace};
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -29,12 +33,41 @@ pub(crate) async fn run(
     sink: &mut dyn EventSink,
     cancel: &CancellationToken,
 ) -> Result<ReflectOutcome, RunFailure> {
-    let early = |error: Error| RunFailure { error, trace: Box::default(), text: None };
+    run_from(engine, request, None, sink, cancel).await
+}
+
+/// The same, going on from what a failed run had gathered where all of it may still be shown.
+///
+/// # Errors
+/// As [`run`].
+pub(super) async fn run_from(
+    engine: &Engine,
+    request: &ReflectRequest,
+    kept: Option<Kept>,
+    sink: &mut dyn EventSink,
+    cancel: &CancellationToken,
+) -> Result<ReflectOutcome, RunFailure> {
+    let early =
+        |error: Error| RunFailure { error, trace: Box::default(), text: None, material: None };
     let schema = checked_schema(request.response_schema.as_ref()).map_err(early)?;
     let chosen = super::provider(engine).await.map_err(early)?;
     let far = chosen.as_ref().is_some_and(|chosen| !chosen.local);
     let prepared = prepare(engine, request, far).await.map_err(early)?;
-    let trace = first_trace(request, &prepared);
+    let mut trace = first_trace(request, &prepared);
+    let toolbox = Toolbox {
+        engine: engine.clone(),
+        request: Arc::new(request.clone()),
+        prepared: Arc::new(prepared.clone()),
+        cancel: cancel.clone(),
+    };
+    let kept = match kept.filter(|_| chosen.is_some()) {
+        Some(kept) if kept.found.still_fits(&toolbox).await.map_err(early)? => Some(kept),
+        _ => None,
+    };
+    let found = kept.map(|kept| {
+        trace = going_on(std::mem::take(&mut trace), kept.trace, &kept.run);
+        kept.found
+    });
     sink.emit(RunEvent::RunStarted {
         run_id: request.run.to_string(),
         forced_sequence: trace.forced_sequence.clone(),
@@ -51,18 +84,33 @@ pub(crate) async fn run(
         urgency: request.urgency,
         calls: Vec::new(),
     };
-    let run = Run::new(engine, request, &prepared, caller, trace).map_err(early)?;
-    with_model(run, schema.as_ref(), wall(&prepared, chosen.local), cancel).await
+    let run = Run::new(request, &prepared, caller, trace, toolbox, found).map_err(early)?;
+    with_model(run, schema.as_ref(), wall(prepared.wall, chosen.local), cancel).await
 }
 
-fn wall(prepared: &Prepared, local: bool) -> Duration {
-    let stated = prepared.settings.reflect_wall_timeout;
-    let plain = domain::bank::BankSettings::default().reflect_wall_timeout;
-    // A model on this machine is slow; its own limit holds unless the bank states one.
-    let seconds = if local && stated == plain { LOCAL_WALL_SECONDS } else { stated };
-    Duration::from_secs(seconds.into())
+// The trace of a run that goes on where another one failed. What that one spent is its own.
+fn going_on(fresh: Trace, earlier: Trace, from: &RunId) -> Trace {
+    Trace {
+        tool_calls: earlier.tool_calls,
+        iterations: earlier.iterations,
+        released_at: earlier.released_at,
+        closed_by: earlier.closed_by,
+        observations_accessed: earlier.observations_accessed,
+        warnings: earlier.warnings,
+        continued_from: Some(from.to_string()),
+        ..fresh
+    }
 }
 
+// The limit of a whole run. A model on this machine is slow, so more time holds there unless the
+// bank or the program states a limit.
+fn wall(stated: Option<u32>, local: bool) -> Duration {
+    let plain = if local { LOCAL_WALL_SECONDS } else { WALL_SECONDS };
+    Duration::from_secs(stated.unwrap_or(plain).into())
+}
+
+/// Limit of a run, in seconds.
+const WALL_SECONDS: u32 = 300;
 /// Limit of a run whose language model is on this machine, in seconds.
 const LOCAL_WALL_SECONDS: u32 = 1800;
 
@@ -84,22 +132,25 @@ async fn with_model(
     limit: Duration,
     cancel: &CancellationToken,
 ) -> Result<ReflectOutcome, RunFailure> {
-    let started = run.engine.clock().ticks_ms();
+    let clock = run.engine.clock();
+    let started = clock.ticks_ms();
     // Stopping drops whatever is under way at once; the run itself stays, with its trace.
     let answered = tokio::select! {
         biased;
         () = cancel.cancelled() => Err(fault("cancelled").into()),
-        answered = tokio::time::timeout(limit, Box::pin(answer(&mut run))) => answered
-            .unwrap_or_else(|_| Err(fault("timeout").with("seconds", limit.as_secs()).into())),
+        answered = Box::pin(answer(&mut run)) => answered,
+        () = clock.sleep(limit) => Err(fault("timeout").with("seconds", limit.as_secs()).into()),
     };
     let mut outcome = match answered {
         Ok(outcome) => outcome,
         Err(error) => {
-            return Err(RunFailure { error, trace: Box::new(partial(&mut run)), text: None });
+            let material = run.found.kept_after(&error);
+            let trace = Box::new(partial(&mut run));
+            return Err(RunFailure { error, trace, text: None, material });
         }
     };
     if let Some(schema) = schema {
-        let spent = Duration::from_millis(run.engine.clock().ticks_ms().saturating_sub(started));
+        let spent = Duration::from_millis(clock.ticks_ms().saturating_sub(started));
         let left = limit.saturating_sub(spent).min(structured::LIMIT);
         let extracted = tokio::select! {
             biased;
@@ -117,6 +168,7 @@ async fn with_model(
                     error,
                     trace: Box::new(outcome.trace),
                     text: Some(outcome.text),
+                    material: None,
                 });
             }
         }
@@ -147,5 +199,18 @@ pub(super) fn no_model() -> StructuredOutputError {
     StructuredOutputError {
         kind: StructuredOutputErrorKind::LlmNotConfigured,
         message: "Fields are filled in by a language model, and none is set up.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_on_this_machine_has_half_an_hour_unless_a_limit_is_stated() {
+        assert_eq!(wall(None, false).as_secs(), 300);
+        assert_eq!(wall(None, true).as_secs(), 1800);
+        assert_eq!(wall(Some(300), true).as_secs(), 300);
+        assert_eq!(wall(Some(40), false).as_secs(), 40);
     }
 }

@@ -4,11 +4,12 @@
 
 use domain::FactType;
 use domain::short_ids::{ShortIds, ShortKind};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
 /// What a shown id is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum ShownKind {
     /// A fact or observation.
     Memory,
@@ -17,7 +18,7 @@ pub(super) enum ShownKind {
 }
 
 /// Ids that tools have shown in this run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Shown {
     kinds: HashMap<String, ShownKind>,
 }
@@ -35,7 +36,7 @@ impl Shown {
 }
 
 /// Turns results into what is sent.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct View {
     /// The short names of the run.
     pub(super) names: ShortIds,
@@ -143,6 +144,11 @@ impl View {
             if row.get(inner).is_some() {
                 row[inner]["id"] = json!(alias);
             }
+        }
+        if let Some(chunk) = row.get_mut("chunk")
+            && let Some(id) = chunk["id"].as_str().map(str::to_owned)
+        {
+            chunk["id"] = json!(self.names.alias(ShortKind::Chunk, &id));
         }
         row
     }

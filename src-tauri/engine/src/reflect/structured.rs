@@ -31,11 +31,18 @@ pub(crate) async fn extract(
     limit: Duration,
 ) -> Result<Extracted> {
     caller.sink.emit(RunEvent::StructuredStarted);
-    let tried = tokio::time::timeout(limit, two_tries(caller, schema, text)).await;
-    let extracted = match tried {
-        Ok(Err(error)) => return Err(error),
-        Ok(Ok(extracted)) => extracted,
-        Err(_) => Err(error(Kind::Timeout, "The extraction took too long.")),
+    let clock = caller.engine.clock();
+    let extracted = if limit.is_zero() {
+        Err(error(Kind::Timeout, "The text took all the time of the run."))
+    } else {
+        tokio::select! {
+            biased;
+            tried = two_tries(caller, schema, text) => tried?,
+            () = clock.sleep(limit) => {
+                let seconds = limit.as_secs();
+                Err(error(Kind::Timeout, format!("The extraction passed its limit of {seconds} s.")))
+            }
+        }
     };
     caller.sink.emit(RunEvent::StructuredFinished {
         error: extracted.as_ref().err().map(|error| error.message.clone()),

@@ -18,6 +18,7 @@ use domain::tool_calls::ToolCall;
 use domain::{FactType, Instant, Score};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::sync::Arc;
 use store::memories::Memory;
 use store::models::Model;
 use store::models::provenance::carries;
@@ -35,8 +36,8 @@ const MODEL_NEIGHBOURS: usize = 200;
 #[derive(Debug, Clone)]
 pub(super) struct Toolbox {
     pub(super) engine: Engine,
-    pub(super) request: ReflectRequest,
-    pub(super) prepared: Prepared,
+    pub(super) request: Arc<ReflectRequest>,
+    pub(super) prepared: Arc<Prepared>,
     pub(super) cancel: CancellationToken,
 }
 
@@ -84,7 +85,7 @@ impl Toolbox {
                 self.recall(query, *max_tokens, *max_chunk_tokens).await
             }
             ToolCall::Expand { ids, depth } => {
-                super::expand::expand(self, ids.clone(), *depth, shown.clone()).await
+                super::expand::expand(self, ids.clone(), *depth, shown).await
             }
             ToolCall::Done(_) => Ok(Output::default()),
         }
@@ -104,14 +105,16 @@ impl Toolbox {
             after_seq: window.after_seq,
             cutoff_seq: window.cutoff_seq,
             max_tokens: Some(max_tokens),
+            query_tokens: self.prepared.settings.recall_max_query_tokens,
             ..SearchRequest::new(self.request.bank.clone(), query, self.request.budget)
         }
     }
 
     /// Mental models nearest to a query.
     pub(super) async fn models(&self, query: &str, most: u32) -> Result<Output> {
+        let read = Cl100k.cut(query, self.prepared.settings.recall_max_query_tokens);
         let vector =
-            self.engine.embedder().embed_one(query, embed::Kind::Query, &self.cancel).await?;
+            self.engine.embedder().embed_one(read, embed::Kind::Query, &self.cancel).await?;
         let this = self.clone();
         let found =
             self.engine.store().read_as(move |tx| this.nearest_models(tx, &vector, most)).await?;
@@ -238,7 +241,7 @@ impl Toolbox {
         for (hit, row) in hits.iter().zip(rows) {
             let Some(chunk) = hit.memory.chunk.and_then(|key| by_key.get(&key)) else { continue };
             let Some(document) = &hit.memory.document_id else { continue };
-            let key = format!("{document}_{}", chunk.index);
+            let key = chunk_key(document.as_str(), chunk.index);
             if !out.contains_key(&key) {
                 if left == 0 || chunk.text.trim() == hit.memory.text.trim() {
                     continue;
@@ -260,7 +263,8 @@ impl Toolbox {
         Ok(out)
     }
 
-    /// Whether a memory may be shown: in use, in scope, in the window, not private.
+    /// Whether a memory may be shown: in use, in scope, not private. The window bounds what searches
+    /// find, not what stands behind it.
     pub(super) fn may_show(&self, memory: &Memory) -> bool {
         let tags = TagSet::new(&memory.tags);
         memory.state == store::memories::State::Valid
@@ -383,6 +387,11 @@ pub(super) fn based_on(memory: &Memory) -> BasedOnMemory {
         occurred_start: memory.occurred_start,
         occurred_end: memory.occurred_end,
     }
+}
+
+/// The name of a passage: its document and its place there.
+pub(super) fn chunk_key(document: &str, index: impl std::fmt::Display) -> String {
+    format!("{document}_{index}")
 }
 
 /// A length for a record.

@@ -4,30 +4,32 @@
 
 use super::called::{Called, Plan, no_tools, record_of, tool_failed};
 use super::caller::{Ask, Caller, NoReply, millis};
+use super::found::Found;
 use super::instructions;
 use super::prepare::Prepared;
 use super::request::ReflectRequest;
-use super::show::{Shown, ShownKind, View};
+use super::show::Shown;
 use super::tools::{Output, Toolbox, count, object};
 use crate::report::fault;
 use crate::{Engine, Result};
-use domain::citations::{AnswerSource, Retrieved, validate_citations};
+use domain::citations::{AnswerSource, validate_citations};
 use domain::evidence::EvidenceBlock;
 use domain::forced::{ForcedOrder, ForcedStep};
 use domain::guards::{DoneState, FoundModel, Guard, done_guard, early_release, refusal_message};
 use domain::tokens::{Cl100k, TokenCounter};
 use domain::tool_calls::{
-    CallIds, DONE, EXPAND, MAX_CALLS_PER_REPLY, RETRIEVAL_TOOLS, SEARCH_MENTAL_MODELS,
-    SEARCH_OBSERVATIONS, call_fingerprint, read_call, token_ceiling,
+    DONE, EXPAND, MAX_CALLS_PER_REPLY, SEARCH_MENTAL_MODELS, ToolCall, call_fingerprint, read_call,
+    token_ceiling,
 };
 use domain::trace::{
     CallPurpose, ClosedBy, InitiatedBy, LlmCallStatus, RunEvent, ToolCallRecord, ToolCallStatus,
     Trace, Warning, call_scope,
 };
-use domain::{FactType, Json, Score};
+use domain::{Json, Score};
 use llm::{ChatReply, Message, Tool, ToolChoice};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashMap;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -50,93 +52,104 @@ pub(super) struct Run<'a> {
     pub(super) caller: Caller<'a>,
     pub(super) cancel: CancellationToken,
     pub(super) trace: Trace,
-    /// Everything that tools have shown.
-    pub(super) retrieved: Retrieved,
-    /// Results in order, as they were sent.
-    pub(super) blocks: Vec<EvidenceBlock>,
-    pub(super) view: View,
-    pub(super) shown: Shown,
-    pub(super) messages: Vec<Message>,
-    /// Our count of the messages.
+    pub(super) found: Found,
+    /// Our count of the conversation and of the tools on offer.
     pub(super) tokens: u32,
     /// Tokens that a prompt may have.
     pub(super) limit: u32,
-    pub(super) succeeded: BTreeSet<String>,
+    /// Tokens that are too many, since the endpoint refused a prompt of that size.
+    pub(super) refused: u32,
     pub(super) warnings: Vec<Warning>,
+    toolbox: Toolbox,
     tools: Vec<Tool>,
     order: ForcedOrder,
-    call_ids: CallIds,
-    earlier: HashMap<String, usize>,
-    observations_stale: bool,
-    doubtful: HashSet<String>,
-    any_call: bool,
-    compliance_asked: bool,
-    citations_asked: bool,
 }
 
 impl<'a> Run<'a> {
-    /// A run before its first turn.
+    /// A run before its first turn, or before the turn at which an earlier one failed.
     pub(super) fn new(
-        engine: &'a Engine,
         request: &'a ReflectRequest,
         prepared: &'a Prepared,
         caller: Caller<'a>,
-        trace: Trace,
+        mut trace: Trace,
+        toolbox: Toolbox,
+        found: Option<Found>,
     ) -> Result<Self> {
+        let engine = caller.engine;
         let system = instructions::system(engine, request, prepared)?;
         let tools = instructions::offered(request, prepared);
+        let mut order = ForcedOrder::new(&prepared.tools);
+        let mut found = match found {
+            Some(mut found) => {
+                found.resume(system);
+                order.note_turn(&found.succeeded.iter().collect::<Vec<_>>());
+                found
+            }
+            None => Found {
+                messages: vec![Message::system(system), Message::user(request.query.clone())],
+                ..Found::default()
+            },
+        };
+        found.left_out = prepared.leave_out.iter().map(str::to_owned).collect();
+        if trace.released_at.is_some() {
+            order.release();
+        }
         let offered = serde_json::to_string(&tools).unwrap_or_default();
         let window = caller.provider.caps().window;
         let limit = prepared.settings.reflect_max_context_tokens;
         Ok(Self {
             cancel: caller.cancel.clone(),
             limit: domain::evidence::context_limit(limit, window),
-            tokens: Cl100k.count(&system) + Cl100k.count(&request.query) + Cl100k.count(&offered),
-            messages: vec![Message::system(system), Message::user(request.query.clone())],
-            order: ForcedOrder::new(&prepared.tools),
-            tools,
+            tokens: found.tokens() + Cl100k.count(&offered),
+            refused: u32::MAX,
+            warnings: std::mem::take(&mut trace.warnings),
             engine,
             request,
             prepared,
             caller,
             trace,
-            retrieved: Retrieved::default(),
-            blocks: Vec::new(),
-            view: View::default(),
-            shown: Shown::default(),
-            succeeded: BTreeSet::new(),
-            warnings: Vec::new(),
-            call_ids: CallIds::default(),
-            earlier: HashMap::new(),
-            observations_stale: false,
-            doubtful: HashSet::new(),
-            any_call: false,
-            compliance_asked: false,
-            citations_asked: false,
+            found,
+            toolbox,
+            tools,
+            order,
         })
     }
 
     /// The tool turns.
     pub(super) async fn turns(&mut self) -> Result<Ended> {
+        match self.trace.closed_by.take() {
+            // An earlier run failed after its searches; its answer, if it had one, is asked for anew.
+            Some(ClosedBy::Done) => return Ok(Ended::Close(ClosedBy::TextStop)),
+            Some(by) => return Ok(Ended::Close(by)),
+            None => {}
+        }
         let n = self.trace.max_iterations;
-        for i in 1..n {
+        for i in self.trace.iterations.max(1)..n {
             self.check()?;
-            if self.tokens >= self.limit && !self.blocks.is_empty() {
-                return Ok(Ended::Close(ClosedBy::Context));
+            if self.tokens >= self.limit {
+                return self.no_room();
             }
             self.trace.iterations = i;
             if let Some(ended) = self.turn(i, n).await? {
                 return Ok(ended);
             }
+            self.make_up(i).await?;
         }
         self.trace.iterations = n;
         Ok(Ended::Close(ClosedBy::Iterations))
     }
 
-    async fn turn(&mut self, i: u32, n: u32) -> Result<Option<Ended>> {
-        while let ForcedStep::Search(tool) = self.order.next_step() {
-            self.search_itself(tool, i).await?;
+    // Nothing larger than the limit is sent: the run closes with what it has, if it has anything.
+    fn no_room(&self) -> Result<Ended> {
+        if self.found.blocks.is_empty() {
+            let (tokens, limit) = (self.tokens, self.limit);
+            let why = format!("the instructions alone have {tokens} tokens, {limit} fit");
+            return Err(fault("context_overflow").detail(why).into());
         }
+        Ok(Ended::Close(ClosedBy::Context))
+    }
+
+    async fn turn(&mut self, i: u32, n: u32) -> Result<Option<Ended>> {
         let forced = match self.order.next_step() {
             ForcedStep::Force(tool) => Some(tool),
             ForcedStep::Search(_) | ForcedStep::Free => None,
@@ -149,16 +162,37 @@ impl<'a> Run<'a> {
         let choice = forced.map_or(ToolChoice::Auto, |tool| ToolChoice::Named(tool.to_owned()));
         let reply = match self.ask(CallPurpose::Agent(i), i, choice).await {
             Ok(reply) => reply,
-            Err(NoReply::Overflow(_)) if !self.succeeded.is_empty() => {
-                return Ok(Some(Ended::Close(ClosedBy::Context)));
-            }
-            Err(NoReply::Overflow(error)) => return Err(error.into()),
+            Err(NoReply::Overflow(error)) => return self.overflowed(error).map(Some),
             Err(NoReply::Ends(error)) => return Err(error),
         };
         if reply.calls.is_empty() {
             return self.no_call(i, reply).await;
         }
         self.calls(i, reply).await
+    }
+
+    // The same prompt is not sent again: the run closes with what it has, in smaller prompts.
+    fn overflowed(&mut self, error: llm::Error) -> Result<Ended> {
+        if self.found.succeeded.is_empty() {
+            return Err(error.into());
+        }
+        self.too_large(self.tokens);
+        Ok(Ended::Close(ClosedBy::Context))
+    }
+
+    /// Notes that the endpoint found a prompt of this size too large. What follows is smaller by an
+    /// eighth at least; a prompt that differs by a few tokens would be the same one again.
+    pub(super) fn too_large(&mut self, tokens: u32) {
+        self.refused = self.refused.min(tokens - tokens / 16);
+        self.limit = self.limit.min(tokens - tokens / 8);
+    }
+
+    // Forced steps that were missed twice: the engine searches.
+    async fn make_up(&mut self, i: u32) -> Result<()> {
+        while let ForcedStep::Search(tool) = self.order.next_step() {
+            self.search_itself(tool, i).await?;
+        }
+        Ok(())
     }
 
     async fn ask(
@@ -172,14 +206,18 @@ impl<'a> Run<'a> {
             tools: self.tools.clone(),
             choice,
             temperature: TEMPERATURE,
-            ..Ask::plain(call_scope(purpose, LlmCallStatus::Ok), self.messages.clone(), self.tokens)
+            ..Ask::plain(
+                call_scope(purpose, LlmCallStatus::Ok),
+                self.found.messages.clone(),
+                self.tokens,
+            )
         };
         self.caller.ask(&ask).await
     }
 
     // Text and no call: once, the turn is asked again; after a call it is a legitimate stop.
     async fn no_call(&mut self, i: u32, reply: ChatReply) -> Result<Option<Ended>> {
-        if self.any_call {
+        if self.found.any_call {
             return Ok(Some(Ended::Close(ClosedBy::TextStop)));
         }
         let tools = self.prepared.tools.join(", ");
@@ -190,20 +228,20 @@ impl<'a> Run<'a> {
         match self.ask(CallPurpose::Nudge(i), i, ToolChoice::Required).await {
             Ok(again) if !again.calls.is_empty() => self.calls(i, again).await,
             Ok(again) => Err(no_tools(&again)),
-            Err(NoReply::Overflow(error)) => Err(error.into()),
+            Err(NoReply::Overflow(error)) => self.overflowed(error).map(Some),
             Err(NoReply::Ends(error)) => Err(error),
         }
     }
 
     fn push(&mut self, message: Message, tokens: u32) {
-        self.messages.push(message);
+        self.found.messages.push(message);
         self.tokens = self.tokens.saturating_add(tokens);
     }
 
     async fn calls(&mut self, i: u32, mut reply: ChatReply) -> Result<Option<Ended>> {
-        self.any_call = true;
+        self.found.any_call = true;
         for call in &mut reply.calls {
-            call.id = self.call_ids.take(&call.id);
+            call.id = self.found.call_ids.take(&call.id);
         }
         let size = Cl100k.count(&reply.text)
             + reply.calls.iter().map(|call| Cl100k.count(&call.raw)).sum::<u32>();
@@ -213,7 +251,7 @@ impl<'a> Run<'a> {
         if let Some(at) = done
             && let Ok(args) = &calls[at].args
         {
-            let args = self.view.names.with_real_ids(args.clone());
+            let args = self.found.view.names.with_real_ids(args.clone());
             match self.guard(&args) {
                 None => {
                     for (other, call) in calls.iter().enumerate() {
@@ -236,35 +274,38 @@ impl<'a> Run<'a> {
     }
 
     fn guard(&mut self, args: &Map<String, Value>) -> Option<(Guard, String)> {
-        let cited = validate_citations(&self.retrieved.available(), args, AnswerSource::Done);
+        let found = &self.found;
+        let available = found.retrieved.available();
+        let cited = validate_citations(&available, args, AnswerSource::Done);
+        // Ids that stand beside the blocks of a document and were shown.
+        let beside = super::finish::block_evidence(args);
+        let in_blocks = beside.iter().filter(|id| available.contains(id)).count();
         let state = DoneState {
             enabled: self.prepared.tools.clone(),
-            succeeded: self.succeeded.iter().cloned().collect(),
-            retrieved_total: count(self.retrieved.len()),
-            valid_citations: count(cited.used.len()) + count(self.block_citations(args)),
-            observations_stale: self.observations_stale,
-            cited_stale_model: cited.used.mental_models.iter().any(|id| self.doubtful.contains(id)),
+            succeeded: found.succeeded.iter().cloned().collect(),
+            retrieved_total: count(found.retrieved.len()),
+            valid_citations: count(cited.used.len() + in_blocks),
+            observations_stale: found.observations_stale,
+            cited_stale_model: cited
+                .used
+                .mental_models
+                .iter()
+                .any(|id| found.doubtful.contains(id)),
             directives_in_force: !self.prepared.directives.in_force.is_empty(),
-            compliance_already_asked: self.compliance_asked,
-            citations_already_asked: self.citations_asked,
+            compliance_already_asked: found.compliance_asked,
+            citations_already_asked: found.citations_asked,
             args: args.clone(),
         };
         let guard = done_guard(&state)?;
         match guard {
             Guard::MissingArgument => {
                 let missing = state.missing_arguments();
-                self.compliance_asked |= missing.contains(&"directive_compliance");
+                self.found.compliance_asked |= missing.contains(&"directive_compliance");
             }
-            Guard::UncitedAnswer => self.citations_asked = true,
+            Guard::UncitedAnswer => self.found.citations_asked = true,
             Guard::NoEvidence | Guard::StaleUnverified | Guard::UnsupportedNegative => {}
         }
         Some((guard, refusal_message(guard, &state)))
-    }
-
-    // Ids that stand beside the blocks of a document and were shown.
-    fn block_citations(&self, args: &Map<String, Value>) -> usize {
-        let available = self.retrieved.available();
-        super::finish::block_evidence(args).iter().filter(|id| available.contains(id)).count()
     }
 
     // Runs a batch side by side and answers every call in the order of the reply.
@@ -276,38 +317,40 @@ impl<'a> Run<'a> {
     ) -> Result<()> {
         let batch = count(calls.len().min(MAX_CALLS_PER_REPLY));
         let ceiling = token_ceiling(self.limit.saturating_sub(self.tokens), batch);
+        let before = self.trace.tool_calls.len();
         let mut plans: Vec<Plan> = Vec::with_capacity(calls.len());
-        let mut in_batch: HashSet<String> = HashSet::new();
+        let mut in_batch: HashMap<String, usize> = HashMap::new();
         for (at, call) in calls.iter().enumerate() {
             let plan = match &refused {
                 Some((done, guard, message)) if *done == at => {
                     Plan::Refused(*guard, message.clone())
                 }
-                _ => self.plan(call, at, ceiling, &mut in_batch),
+                // Every call of a batch has one entry in the trace, so its place is known already.
+                _ => self.plan(call, at, before + at + 1, ceiling, &mut in_batch),
             };
             plans.push(plan);
         }
-        let results = self.execute(calls, &plans).await?;
+        let mut results = self.execute(calls, &plans).await?;
         let mut succeeded: Vec<String> = Vec::new();
         for (at, (call, plan)) in calls.iter().zip(plans).enumerate() {
             let said = reply.calls.get(at).cloned().unwrap_or_default();
             match plan {
                 Plan::Run(_) => {
-                    let Some((output, spent)) = results.get(&at) else { continue };
-                    self.took(call, output, *spent, &said, InitiatedBy::Model);
-                    if !output.is_error {
+                    let Some((output, spent)) = results.remove(&at) else { continue };
+                    let worked = !output.is_error;
+                    self.took(call, output, spent, &said, InitiatedBy::Model);
+                    if worked {
                         succeeded.push(call.tool.clone());
-                        self.earlier.insert(call.print.clone(), self.trace.tool_calls.len());
                     }
                 }
                 Plan::Answer(status, text) => {
                     self.record(call, Some(&text), status, None, 0);
-                    self.answer(&said, &text, true);
+                    self.answer(&said, text.to_string(), true);
                 }
                 Plan::Refused(guard, message) => {
                     let text = json!({ "error": message });
                     self.record(call, None, ToolCallStatus::Rejected, Some(guard), 0);
-                    self.answer(&said, &text, true);
+                    self.answer(&said, text.to_string(), true);
                 }
             }
         }
@@ -318,7 +361,14 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn plan(&self, call: &Called, at: usize, ceiling: u32, in_batch: &mut HashSet<String>) -> Plan {
+    fn plan(
+        &self,
+        call: &Called,
+        at: usize,
+        place: usize,
+        ceiling: u32,
+        in_batch: &mut HashMap<String, usize>,
+    ) -> Plan {
         let error =
             |message: String| Plan::Answer(ToolCallStatus::Error, json!({"error": message}));
         if at >= MAX_CALLS_PER_REPLY {
@@ -334,16 +384,17 @@ impl<'a> Run<'a> {
         if call.tool == DONE {
             return error("Call done once and alone.".to_owned());
         }
-        let earlier = self.earlier.get(&call.print).copied();
-        if earlier.is_some() || !in_batch.insert(call.print.clone()) {
+        let earlier = self.found.earlier.get(&call.print).or_else(|| in_batch.get(&call.print));
+        if let Some(earlier) = earlier {
             let text = json!({
                 "duplicate_of": earlier,
                 "note": "The same call was made before; its result stands above.",
             });
             return Plan::Answer(ToolCallStatus::Duplicate, text);
         }
+        in_batch.insert(call.print.clone(), place);
         let args = if call.tool == EXPAND {
-            self.view.names.with_real_ids(args.clone())
+            self.found.view.names.with_real_ids(args.clone())
         } else {
             args.clone()
         };
@@ -359,7 +410,6 @@ impl<'a> Run<'a> {
         calls: &[Called],
         plans: &[Plan],
     ) -> Result<HashMap<usize, (Output, u32)>> {
-        let toolbox = self.toolbox();
         let mut running = JoinSet::new();
         for (at, (call, plan)) in calls.iter().zip(plans).enumerate() {
             let Plan::Run(read) = plan else { continue };
@@ -367,8 +417,10 @@ impl<'a> Run<'a> {
                 tool: call.tool.clone(),
                 reason: read.reason.clone(),
             });
-            let (toolbox, read) = (toolbox.clone(), read.clone());
-            let shown = self.shown.clone();
+            let (toolbox, read) = (self.toolbox.clone(), read.clone());
+            // Only what opens sources asks what was shown.
+            let opens = matches!(read.call, ToolCall::Expand { .. });
+            let shown = if opens { self.found.shown.clone() } else { Shown::default() };
             running.spawn(async move {
                 let started = toolbox.engine.clock().ticks_ms();
                 let output = toolbox.run(&read.call, &shown).await.map(|mut output| {
@@ -391,19 +443,10 @@ impl<'a> Run<'a> {
         Ok(results)
     }
 
-    fn toolbox(&self) -> Toolbox {
-        Toolbox {
-            engine: self.engine.clone(),
-            request: self.request.clone(),
-            prepared: self.prepared.clone(),
-            cancel: self.cancel.clone(),
-        }
-    }
-
     // A forced step that was missed twice: the engine searches, as if the model had.
     async fn search_itself(&mut self, tool: &'static str, i: u32) -> Result<()> {
         let args = object(json!({ "query": self.request.query }));
-        let id = self.call_ids.take("");
+        let id = self.found.call_ids.take("");
         let said = llm::ToolCall::new(id, tool, &Value::Object(args.clone()));
         let call = Called {
             tool: tool.to_owned(),
@@ -419,15 +462,14 @@ impl<'a> Run<'a> {
         self.caller.sink.emit(RunEvent::ToolStarted { tool: tool.to_owned(), reason: None });
         let started = self.engine.clock().ticks_ms();
         let output = self
-            .toolbox()
-            .run(&read.call, &self.shown)
+            .toolbox
+            .run(&read.call, &self.found.shown)
             .await
             .map_err(|error| tool_failed(tool, error))?;
         let spent = millis(self.engine.clock().ticks_ms().saturating_sub(started));
         let turn = llm::AssistantTurn { calls: vec![said.clone()], ..Default::default() };
         self.push(Message::Assistant(turn), Cl100k.count(&said.raw));
-        self.took(&call, &output, spent, &said, InitiatedBy::Engine);
-        self.earlier.insert(call.print.clone(), self.trace.tool_calls.len());
+        self.took(&call, output, spent, &said, InitiatedBy::Engine);
         self.order.note_turn(&[tool]);
         if tool == SEARCH_MENTAL_MODELS {
             self.maybe_release();
@@ -439,7 +481,7 @@ impl<'a> Run<'a> {
     fn took(
         &mut self,
         call: &Called,
-        output: &Output,
+        mut output: Output,
         spent: u32,
         said: &llm::ToolCall,
         by: InitiatedBy,
@@ -452,66 +494,37 @@ impl<'a> Run<'a> {
             is_stale: output.stale,
             status,
         });
+        let seen = Value::Object(self.found.view.of(&output.result));
+        let text = seen.to_string();
         self.trace.tool_calls.push(ToolCallRecord {
-            output: Some(Json(Value::Object(output.result.clone()))),
+            output: Some(Json(Value::Object(std::mem::take(&mut output.result)))),
             result_count: output.count,
             initiated_by: by,
             ..record_of(call, status, None, spent)
         });
-        let seen = self.view.of(&output.result);
         if !output.is_error {
-            self.note(call, output);
+            self.found.note(&call.tool, &output, &mut self.trace);
+            super::finish::warn_of_injection(&output, &text, &mut self.warnings);
+            self.found.earlier.insert(call.print.clone(), self.trace.tool_calls.len());
             let query = call.args.as_ref().ok().and_then(|args| args.get("query"));
             let label = match query.and_then(Value::as_str) {
                 Some(query) => format!("{} {}", call.tool, Value::String(query.to_owned())),
                 None => call.tool.clone(),
             };
-            self.blocks.push(EvidenceBlock { label, result: seen.clone() });
+            self.found.blocks.push(EvidenceBlock { label, result: object(seen) });
         }
-        self.answer(said, &Value::Object(seen), output.is_error);
+        self.answer(said, text, output.is_error);
     }
 
-    fn note(&mut self, call: &Called, output: &Output) {
-        if RETRIEVAL_TOOLS.contains(&call.tool.as_str()) {
-            self.succeeded.insert(call.tool.clone());
-        }
-        if call.tool == SEARCH_OBSERVATIONS {
-            self.observations_stale = output.stale == Some(true);
-        }
-        for memory in &output.memories {
-            self.shown.note(&memory.id, ShownKind::Memory);
-            if call.tool == SEARCH_OBSERVATIONS
-                && memory.fact_type == FactType::Observation
-                && !self.trace.observations_accessed.contains(&memory.id)
-            {
-                self.trace.observations_accessed.push(memory.id.clone());
-            }
-            self.retrieved.add_memory(memory.clone());
-        }
-        for hit in &output.hits {
-            for source in &hit.sources {
-                self.shown.note(source.as_str(), ShownKind::Memory);
-            }
-        }
-        for (model, doubtful) in &output.models {
-            self.shown.note(&model.id, ShownKind::Model);
-            if *doubtful || model.is_stale != Some(false) {
-                self.doubtful.insert(model.id.clone());
-            }
-            self.retrieved.add_model(model.clone());
-        }
-        super::finish::warn_of_injection(output, &mut self.warnings);
-    }
-
-    fn answer(&mut self, said: &llm::ToolCall, result: &Value, is_error: bool) {
-        let text = result.to_string();
+    fn answer(&mut self, said: &llm::ToolCall, text: String, is_error: bool) {
         let size = Cl100k.count(&text);
         let message =
             if is_error { Message::tool_error(said, text) } else { Message::tool(said, text) };
         self.push(message, size);
     }
 
-    fn record(
+    /// Puts a call into the record that gave no result.
+    pub(super) fn record(
         &mut self,
         call: &Called,
         output: Option<&Value>,
@@ -531,9 +544,9 @@ impl<'a> Run<'a> {
             self.trace.tool_calls.iter().rev().find(|call| {
                 call.tool == SEARCH_MENTAL_MODELS && call.status == ToolCallStatus::Ok
             });
-        let rows = last.and_then(|call| call.output.as_ref()?.0.get("mental_models").cloned());
+        let rows = last.and_then(|call| call.output.as_ref()?.0.get("mental_models"));
         let models: Vec<FoundModel> =
-            rows.and_then(|rows| serde_json::from_value(rows).ok()).unwrap_or_default();
+            rows.and_then(|rows| Deserialize::deserialize(rows).ok()).unwrap_or_default();
         let floor = f64::from(self.engine.embedder().thresholds().model_relevance);
         let open = self.order.next_step() != ForcedStep::Free;
         if open && early_release(self.request.budget, &models, Score::new(floor).get()) {

@@ -8,19 +8,24 @@ use store::Thing;
 
 impl From<&Error> for Report {
     fn from(error: &Error) -> Self {
-        let fault = match error {
-            Error::Refused(fault) => return fault.report(),
-            Error::Store(error) => of_store(error),
-            Error::Llm(error) => of_llm(error),
-            Error::Embed(error) => of_embed(error),
-            Error::Io { path, source } => of_io(path, source),
-        };
-        let mut report = fault.report();
-        if report.detail.is_none() {
-            report.detail = Some(chain(error));
+        match error {
+            Error::Refused(fault) => fault.report(),
+            lower => fault_of(lower).report(),
         }
-        report
     }
+}
+
+/// The fault that a failure is told as, with its causes behind the disclosure.
+pub(crate) fn fault_of(error: &Error) -> Fault {
+    let mut fault = match error {
+        Error::Refused(fault) => return (**fault).clone(),
+        Error::Store(error) => of_store(error),
+        Error::Llm(error) => of_llm(error),
+        Error::Embed(error) => of_embed(error),
+        Error::Io { path, source } => of_io(path, source),
+    };
+    fault.detail.get_or_insert_with(|| chain(error));
+    fault
 }
 
 /// The sentences of an error and its causes, outermost first.

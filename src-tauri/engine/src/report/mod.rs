@@ -7,6 +7,7 @@ mod map;
 mod table;
 
 use domain::{FieldFault, RunId};
+pub(crate) use map::fault_of;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::time::Duration;

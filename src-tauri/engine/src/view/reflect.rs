@@ -121,6 +121,9 @@ pub struct ReflectRunView {
     pub usage: Usage,
     /// Why it failed.
     pub report: Option<Report>,
+    /// Whether another try goes on from what it found instead of searching anew.
+    #[serde(default)]
+    pub can_go_on: bool,
     /// When it began.
     pub started_at: Instant,
     /// When it ended.

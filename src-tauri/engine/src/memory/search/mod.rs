@@ -68,6 +68,8 @@ pub struct SearchRequest {
     pub max_tokens: Option<u32>,
     /// Hits at most; no bound of its own when absent.
     pub limit: Option<usize>,
+    /// Tokens of the query that are read; the rest is cut off.
+    pub query_tokens: u32,
     /// What is looked up beside the memories.
     pub want: Want,
 }
@@ -102,6 +104,7 @@ impl SearchRequest {
             interleave: false,
             max_tokens: Some(4096),
             limit: None,
+            query_tokens: MAX_QUERY_TOKENS,
             want: Want { entities: true, sources: true },
         }
     }
@@ -198,7 +201,7 @@ pub async fn search(
     if request.fact_types.is_empty() {
         return Err(fault("no_types").into());
     }
-    let query = cleaned(&request.query);
+    let query = cleaned(&request.query, request.query_tokens);
     if query.is_empty() {
         return nothing(engine, &request).await;
     }
@@ -279,9 +282,9 @@ pub(crate) fn breadth(settings: &domain::bank::BankSettings, request: &SearchReq
 }
 
 /// What the ways read: lone control characters are blanks, ends trimmed, cut to the bound.
-fn cleaned(query: &str) -> String {
+fn cleaned(query: &str, most: u32) -> String {
     let text: String = query.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    Cl100k.cut(text.trim(), MAX_QUERY_TOKENS).trim().to_owned()
+    Cl100k.cut(text.trim(), most).trim().to_owned()
 }
 
 /// An empty query finds nothing, in a bank that must be there all the same.

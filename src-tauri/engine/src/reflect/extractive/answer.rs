@@ -23,6 +23,7 @@ use domain::trace::{
 use domain::{FactType, Json, Score};
 use embed::Thresholds;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Tokens of memories that are read for one answer. Statements are picked out of them afterwards, so
@@ -40,8 +41,8 @@ pub(in crate::reflect) async fn run(
 ) -> Result<ReflectOutcome, RunFailure> {
     let toolbox = Toolbox {
         engine: engine.clone(),
-        request: request.clone(),
-        prepared: prepared.clone(),
+        request: Arc::new(request.clone()),
+        prepared: Arc::new(prepared.clone()),
         cancel: cancel.clone(),
     };
     let mut walk =
@@ -51,7 +52,12 @@ pub(in crate::reflect) async fn run(
         () = cancel.cancelled() => Err(fault("cancelled").into()),
         answered = walk.answer() => answered,
     };
-    answered.map_err(|error| RunFailure { error, trace: Box::new(walk.trace), text: None })
+    answered.map_err(|error| RunFailure {
+        error,
+        trace: Box::new(walk.trace),
+        text: None,
+        material: None,
+    })
 }
 
 // Directives cannot be judged here, so they are listed as held back.
