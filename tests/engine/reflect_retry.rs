@@ -105,3 +105,19 @@ async fn a_run_that_is_under_way_is_not_tried_again() {
     answer.unwrap();
     assert_eq!(Report::from(&refused.unwrap_err()).reason, "not_finished");
 }
+
+#[tokio::test]
+async fn closing_the_program_stops_a_question_and_leaves_its_record() {
+    let hold = Hold::default();
+    let (f, _) = searched([cited().held_by(&hold)]).await;
+    let mut events: Vec<RunEvent> = Vec::new();
+    let (answer, ()) =
+        tokio::join!(reflect::ask(&f.engine, &f.bank, question("ferry"), &mut events), async {
+            hold.arrived().await;
+            f.engine.close().await;
+            let record = newest(&f).await;
+            assert_eq!(record.status, RunStatus::Cancelled, "written before the end is reached");
+            assert_eq!(tools(&record), ["search_observations", "recall"]);
+        });
+    assert_eq!(Report::from(&answer.unwrap_err()).reason, "cancelled");
+}

@@ -3,7 +3,7 @@
 
 use crate::clock::Clock;
 use crate::events::Event;
-use crate::ops::Queue;
+use crate::ops::{CLOSING, Queue};
 use crate::report::fault;
 use crate::secrets::SecretStore;
 use crate::view::app::Changed;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use store::operations::OperationStatus;
 use store::{EmbedderKey, Options, Store};
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
 /// News that a slow subscriber may lag behind before it loses the oldest.
@@ -139,10 +139,15 @@ impl Engine {
     }
 
     /// Ends the work of the background: nothing new is begun, and what runs lets go and is taken up
-    /// at the next start with no retry spent. The file stays open for as long as a handle does.
+    /// at the next start with no retry spent. Questions are stopped. The file stays open for as long
+    /// as a handle does.
     pub async fn close(&self) {
         self.inner.stop.cancel();
-        self.inner.queue.close().await;
+        let stopped = tokio::time::timeout(CLOSING, self.inner.runs.stop_all());
+        let (stopped, ()) = tokio::join!(stopped, self.inner.queue.close());
+        if stopped.is_err() {
+            tracing::warn!("a question that does not let go is marked as such at the next start");
+        }
     }
 
     /// News from now on.
@@ -273,7 +278,10 @@ async fn ensure_embedder(
 
 /// Running questions and how to stop them.
 #[derive(Debug, Default)]
-pub(crate) struct Runs(Mutex<HashMap<RunId, CancellationToken>>);
+pub(crate) struct Runs {
+    tokens: Mutex<HashMap<RunId, CancellationToken>>,
+    ended: Notify,
+}
 
 impl Runs {
     /// Notes a run; the token stops it.
@@ -283,9 +291,15 @@ impl Runs {
         token
     }
 
+    /// Notes a run until the note is dropped, whichever way that comes about.
+    pub(crate) fn note(&self, run: RunId) -> Running<'_> {
+        Running { token: self.begin(run.clone()), runs: self, run }
+    }
+
     /// Forgets a run that has ended.
     pub(crate) fn end(&self, run: &RunId) {
         self.lock().remove(run);
+        self.ended.notify_waiters();
     }
 
     /// Stops a run; false when it is not running.
@@ -297,8 +311,35 @@ impl Runs {
         })
     }
 
+    /// Stops every run and waits until each has its record.
+    async fn stop_all(&self) {
+        self.lock().values().for_each(CancellationToken::cancel);
+        loop {
+            let mut ended = std::pin::pin!(self.ended.notified());
+            ended.as_mut().enable();
+            if self.lock().is_empty() {
+                return;
+            }
+            ended.await;
+        }
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, CancellationToken>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The note of a run that goes on.
+pub(crate) struct Running<'r> {
+    /// Stops it.
+    pub(crate) token: CancellationToken,
+    runs: &'r Runs,
+    run: RunId,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.runs.end(&self.run);
     }
 }
 

@@ -38,7 +38,7 @@ const PAGE: u32 = 20;
 const LANES: [Lane; 2] = [Lane::Explicit, Lane::Any];
 
 /// How long the end of the program waits for running work to let go.
-const CLOSING: Duration = Duration::from_secs(3);
+pub(crate) const CLOSING: Duration = Duration::from_secs(3);
 
 /// What the running program knows of the queue beside the table: whom to wake, whom to stop.
 #[derive(Debug, Default)]

@@ -86,9 +86,6 @@ pub(crate) struct Caller<'a> {
     pub(crate) calls: Vec<LlmCallRecord>,
 }
 
-/// Requests of one run that are on their way at once.
-const AT_ONCE: usize = 4;
-
 impl Caller<'_> {
     /// Sends a question, and once more when it fails in a way that another try may mend.
     ///
@@ -98,7 +95,7 @@ impl Caller<'_> {
         self.line().ask(ask).await
     }
 
-    /// Sends several questions, a few at once, each as [`Caller::ask`] would; the replies come in the
+    /// Sends several questions, four at once, each as [`Caller::ask`] would; the replies come in the
     /// order of the questions.
     ///
     /// # Errors
@@ -108,7 +105,6 @@ impl Caller<'_> {
         let batch =
             Batch { asks, next: AtomicUsize::new(0), replies: Mutex::new(vec![None; asks.len()]) };
         let hand = || batch.work(&line);
-        const { assert!(AT_ONCE == 4, "as many hands as stand here") };
         tokio::try_join!(hand(), hand(), hand(), hand())?;
         let replies = batch.replies.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(replies.into_iter().flatten().collect())

@@ -29,6 +29,7 @@ pub(crate) use record::interrupted;
 use crate::events::EventSink;
 use crate::llm_log::{CallContext, within};
 use crate::prompts::REFLECT_SYSTEM;
+use crate::report::{Report, fault_of};
 use crate::view::reflect::{ReflectInput, ReflectRow, ReflectRunView};
 use crate::{Engine, Result};
 use domain::trace::RunEvent;
@@ -93,10 +94,11 @@ async fn start(
     let id = RunId(engine.new_id());
     let request = input::read(&id, bank, &input)?;
     run::checked_schema(request.response_schema.as_ref())?;
-    provider(engine).await?;
-    let mut stored = record::begun(&id, &input, engine.now());
-    record::put(engine, bank, &stored).await?;
-    let cancel = engine.inner.runs.begin(id.clone());
+    let chosen = provider(engine).await?;
+    let begun = record::begun(&id, &input, engine.now());
+    let mut stored = record::put(engine, bank, begun).await?;
+    // Held until the record is written: closing the program waits for that.
+    let running = engine.inner.runs.note(id.clone());
     let context = CallContext {
         bank: Some(bank.clone()),
         operation: request.operation_label.to_owned(),
@@ -104,33 +106,34 @@ async fn start(
         prompt: (REFLECT_SYSTEM.name.to_owned(), REFLECT_SYSTEM.hash()),
         ..CallContext::default()
     };
-    let work = Box::pin(run::run_from(engine, &request, kept, sink, &cancel));
+    let work = Box::pin(run::run_from(engine, &request, chosen, kept, sink, &running.token));
     let ended = within(context, work).await;
-    engine.inner.runs.end(&id);
-    let report = record::end(&mut stored, &ended, engine.now());
-    let put = record::put(engine, bank, &stored).await;
     let run_id = id.to_string();
-    match (ended, put, report) {
-        (Ok(_), Ok(()), _) => sink.emit(RunEvent::Finished { run_id }),
-        (Ok(_), Err(error), _) => {
-            let report = crate::report::Report::from(&error);
-            sink.emit(failed(run_id, &report));
-            return Err(error);
+    let report = record::end(&mut stored, &ended, engine.now());
+    let failure = match ended {
+        Err(failure) => failure,
+        Ok(_) => {
+            let put = record::put_answer(engine, bank, stored).await;
+            sink.emit(match &put {
+                Ok(_) => RunEvent::Finished { run_id },
+                Err(error) => failed(run_id, &Report::from(error)),
+            });
+            return put;
         }
-        (Err(failure), _, report) => {
-            let report = report.unwrap_or_else(|| crate::report::Report::from(&failure.error));
-            if report.reason == "cancelled" {
-                sink.emit(RunEvent::Cancelled { run_id });
-            } else {
-                sink.emit(failed(run_id, &report));
-            }
-            return Err(with_run(&failure.error, id));
-        }
+    };
+    if let Err(error) = record::put(engine, bank, stored).await {
+        tracing::warn!(%error, "the record of a failed question was not written");
     }
-    record::get(engine, bank, &id).await
+    let report = report.unwrap_or_else(|| Report::from(&failure.error));
+    sink.emit(if report.reason == "cancelled" {
+        RunEvent::Cancelled { run_id }
+    } else {
+        failed(run_id, &report)
+    });
+    Err(with_run(&failure.error, id))
 }
 
-fn failed(run_id: String, report: &crate::report::Report) -> RunEvent {
+fn failed(run_id: String, report: &Report) -> RunEvent {
     RunEvent::Failed {
         run_id,
         reason: report.reason.clone(),
@@ -140,7 +143,7 @@ fn failed(run_id: String, report: &crate::report::Report) -> RunEvent {
 }
 
 fn with_run(error: &crate::Error, id: RunId) -> crate::Error {
-    crate::Error::Refused(Box::new(crate::report::fault_of(error).run(id)))
+    crate::Error::Refused(Box::new(fault_of(error).run(id)))
 }
 
 /// Stops a run: its request is dropped at once and its record ends as cancelled. A run that has

@@ -51,10 +51,8 @@ impl Run<'_> {
             }
         };
         // A correction that says nothing has not kept the rule, it has dropped the answer.
-        let still = match text.trim().is_empty() {
-            true => Some(broken),
-            false => self.broken_rule(&text).await?,
-        };
+        let still =
+            if text.trim().is_empty() { Some(broken) } else { self.broken_rule(&text).await? };
         match still {
             Some(rule) => Err(fault("directive_violation").with("directive", rule).into()),
             None => Ok((text, sections)),

@@ -24,6 +24,9 @@ pub(super) struct Observed {
 /// Rows of observations with the facts behind them. A fact that the run may not see is not among
 /// them, whatever was folded from it.
 pub(super) async fn rows(toolbox: &Toolbox, hits: &[SearchHit]) -> Result<Observed> {
+    if hits.is_empty() {
+        return Ok(Observed { rows: Vec::new(), source_facts: Map::new(), facts: Vec::new() });
+    }
     let limit = toolbox.prepared.settings.reflect_source_facts_max_tokens;
     let ids: Vec<_> = hits.iter().flat_map(|hit| hit.sources.clone()).collect();
     let ids = if limit < 0 { Vec::new() } else { ids };

@@ -15,6 +15,7 @@ use domain::{BankId, Instant, Json, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::runs::{self, ReflectOrigin, ReflectRun, ReflectStatus};
+use store::{BankKey, ReadTx, WriteTx};
 
 /// Questions that a list shows.
 const LISTED: u32 = 100;
@@ -143,19 +144,36 @@ fn request_of(record: &ReflectRun) -> ReflectInput {
         .unwrap_or_else(|_| ReflectInput { query: record.query.clone(), ..ReflectInput::default() })
 }
 
-/// Stores a record, and drops the oldest beyond the bank's limit.
-pub(super) async fn put(engine: &Engine, bank: &BankId, record: &ReflectRun) -> Result<()> {
-    let record = record.clone();
+/// Stores a record, and drops the oldest beyond the bank's limit once it has ended.
+pub(super) async fn put(engine: &Engine, bank: &BankId, record: ReflectRun) -> Result<ReflectRun> {
     write_bank(engine, bank, "reflect_run", move |tx, key| {
-        runs::put_reflect(tx, key, &record)?;
-        if record.finished_at.is_some() {
-            let bank = store::banks::by_key(tx, key)?;
-            let kept = crate::settings::of_bank(tx, &bank)?.reflect_history_max_entries;
-            runs::trim_reflects(tx, key, kept)?;
-        }
-        Ok(())
+        store_record(tx, key, &record)?;
+        Ok(record)
     })
     .await
+}
+
+/// The same for an answered question, which is given back as screens show it.
+pub(super) async fn put_answer(
+    engine: &Engine,
+    bank: &BankId,
+    record: ReflectRun,
+) -> Result<ReflectRunView> {
+    write_bank(engine, bank, "reflect_run", move |tx, key| {
+        store_record(tx, key, &record)?;
+        shown(tx, key, record)
+    })
+    .await
+}
+
+fn store_record(tx: &WriteTx<'_>, key: BankKey, record: &ReflectRun) -> store::Result<()> {
+    runs::put_reflect(tx, key, record)?;
+    if record.finished_at.is_some() {
+        let bank = store::banks::by_key(tx, key)?;
+        let kept = crate::settings::of_bank(tx, &bank)?.reflect_history_max_entries;
+        runs::trim_reflects(tx, key, kept)?;
+    }
+    Ok(())
 }
 
 /// The newest questions of a bank.
@@ -177,18 +195,22 @@ pub(super) async fn get(engine: &Engine, bank: &BankId, id: &RunId) -> Result<Re
     let id = id.clone();
     read_bank(engine, bank, move |tx, key| {
         let record = runs::get_reflect(tx, key, &id)?;
-        let stored: Stored = read(record.based_on.clone());
-        let ids: Vec<domain::MemoryId> = stored
-            .used
-            .memories
-            .iter()
-            .chain(&stored.retrieved.memories)
-            .map(|memory| domain::MemoryId(memory.id.clone()))
-            .collect();
-        let known = store::memories::by_ids(tx, key, &ids)?;
-        Ok(view(record, &stored, &known))
+        shown(tx, key, record)
     })
     .await
+}
+
+fn shown(tx: &ReadTx<'_>, key: BankKey, record: ReflectRun) -> store::Result<ReflectRunView> {
+    let stored: Stored = read(record.based_on.clone());
+    let ids: Vec<domain::MemoryId> = stored
+        .used
+        .memories
+        .iter()
+        .chain(&stored.retrieved.memories)
+        .map(|memory| domain::MemoryId(memory.id.clone()))
+        .collect();
+    let known = store::memories::by_ids(tx, key, &ids)?;
+    Ok(view(record, &stored, &known))
 }
 
 fn status(status: ReflectStatus) -> RunStatus {
@@ -248,7 +270,7 @@ fn items(evidence: &StoredEvidence, known: &[store::memories::Memory]) -> Vec<Ev
         let now = known.iter().find(|row| row.id.as_str() == memory.id);
         EvidenceItem {
             id: memory.id.clone(),
-            text: memory.text.clone(),
+            text: plain(&memory.text),
             kind: memory.fact_type.word().to_owned(),
             context: memory.context.clone(),
             occurred_start: memory.occurred_start,
@@ -262,7 +284,7 @@ fn items(evidence: &StoredEvidence, known: &[store::memories::Memory]) -> Vec<Ev
     });
     let models = evidence.mental_models.iter().map(|model| EvidenceItem {
         id: model.id.clone(),
-        text: model.text.clone(),
+        text: plain(&model.text),
         kind: "mental-models".to_owned(),
         context: Some(model.name.clone()),
         occurred_start: None,
@@ -272,6 +294,15 @@ fn items(evidence: &StoredEvidence, known: &[store::memories::Memory]) -> Vec<Ev
         gone: false,
     });
     memories.chain(models).collect()
+}
+
+// Text of others without the characters that could move a cursor or turn a line round.
+fn plain(text: &str) -> String {
+    let hidden = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().filter(|c| !hidden(*c)).collect()
 }
 
 fn directive(directive: &BasedOnDirective) -> EvidenceItem {

@@ -9,7 +9,7 @@ use super::prepare::prepare;
 use super::request::{ReflectOutcome, ReflectRequest, RunFailure};
 use super::tools::Toolbox;
 use super::turns::{Ended, Run};
-use super::{extractive, structured};
+use super::{Chosen, extractive, structured};
 use crate::events::EventSink;
 use crate::report::fault;
 use crate::{Engine, Error, Result};
@@ -33,7 +33,8 @@ pub(crate) async fn run(
     sink: &mut dyn EventSink,
     cancel: &CancellationToken,
 ) -> Result<ReflectOutcome, RunFailure> {
-    run_from(engine, request, None, sink, cancel).await
+    let chosen = super::provider(engine).await.map_err(early)?;
+    run_from(engine, request, chosen, None, sink, cancel).await
 }
 
 /// The same, going on from what a failed run had gathered where all of it may still be shown.
@@ -43,14 +44,12 @@ pub(crate) async fn run(
 pub(super) async fn run_from(
     engine: &Engine,
     request: &ReflectRequest,
+    chosen: Option<Chosen>,
     kept: Option<Kept>,
     sink: &mut dyn EventSink,
     cancel: &CancellationToken,
 ) -> Result<ReflectOutcome, RunFailure> {
-    let early =
-        |error: Error| RunFailure { error, trace: Box::default(), text: None, material: None };
     let schema = checked_schema(request.response_schema.as_ref()).map_err(early)?;
-    let chosen = super::provider(engine).await.map_err(early)?;
     let far = chosen.as_ref().is_some_and(|chosen| !chosen.local);
     let prepared = prepare(engine, request, far).await.map_err(early)?;
     let mut trace = first_trace(request, &prepared);
@@ -86,6 +85,11 @@ pub(super) async fn run_from(
     };
     let run = Run::new(request, &prepared, caller, trace, toolbox, found).map_err(early)?;
     with_model(run, schema.as_ref(), wall(prepared.wall, chosen.local), cancel).await
+}
+
+// A failure before there was anything to keep.
+fn early(error: Error) -> RunFailure {
+    RunFailure { error, trace: Box::default(), text: None, material: None }
 }
 
 // The trace of a run that goes on where another one failed. What that one spent is its own.

@@ -234,6 +234,9 @@ impl Toolbox {
         max_tokens: u32,
     ) -> Result<Map<String, Value>> {
         let keys: Vec<_> = hits.iter().filter_map(|hit| hit.memory.chunk).collect();
+        if keys.is_empty() {
+            return Ok(Map::new());
+        }
         let found = self.engine.store().read(move |tx| store::chunks::by_keys(tx, &keys)).await?;
         let by_key: HashMap<_, _> = found.iter().map(|chunk| (chunk.key, chunk)).collect();
         let mut out = Map::new();
