@@ -372,13 +372,17 @@ async fn what_does_not_fit_fails_only_when_nothing_smaller_can_be_sent() {
 
 #[tokio::test]
 async fn a_prompt_that_was_cut_is_not_answered_from() {
-    let cut =
-        llm::Error::PromptTruncated { endpoint: ENDPOINT.to_owned(), got: 2051, sent: 15_700 };
+    let cut = llm::Error::PromptTruncated {
+        endpoint: ENDPOINT.to_owned(),
+        protocol: llm::Protocol::Ollama,
+        got: 2051,
+        sent: 15_700,
+    };
     let (f, model) = searched([Step::error(cut)]).await;
     let (report, record) = failed(&f, question("ferry")).await;
     model.assert_used_up();
     let code = ErrorCode::ContextOverflow;
-    says(&report, code, "prompt_truncated", "only 2051 of about 15700", "num_ctx");
+    says(&report, code, "prompt_truncated", "only 2,051 of about 15,700", "num_ctx");
     assert_eq!(scopes(&record), ["agent_1", "agent_2", "agent_3_err"]);
 }
 

@@ -382,19 +382,19 @@ impl ChatSink for Stream<'_, '_> {
             }
             ChatEvent::Begun | ChatEvent::Reasoning(_) => self.note_first(),
             ChatEvent::Waiting(time) => {
-                self.waits_since.get_or_insert(self.engine.clock().ticks_ms());
+                self.waits_since.get_or_insert(self.line.ticks());
                 let seconds = u32::try_from(time.as_secs().max(1)).unwrap_or(u32::MAX);
-                self.sink.emit(RunEvent::LlmWaiting { seconds: Some(seconds) });
+                self.line.emit(RunEvent::LlmWaiting { seconds: Some(seconds) });
             }
             ChatEvent::Queued => {
-                self.waits_since.get_or_insert(self.engine.clock().ticks_ms());
-                self.sink.emit(RunEvent::LlmWaiting { seconds: None });
+                self.waits_since.get_or_insert(self.line.ticks());
+                self.line.emit(RunEvent::LlmWaiting { seconds: None });
             }
             ChatEvent::Resumed => {
                 if let Some(since) = self.waits_since.take() {
-                    let waited = millis(self.engine.clock().ticks_ms().saturating_sub(since));
+                    let waited = millis(self.line.ticks().saturating_sub(since));
                     self.waited = self.waited.saturating_add(waited);
-                    self.sink.emit(RunEvent::LlmResumed);
+                    self.line.emit(RunEvent::LlmResumed);
                 }
             }
             ChatEvent::Sent(_) | ChatEvent::Received(_) | ChatEvent::Restarted => {}
