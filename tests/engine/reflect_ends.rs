@@ -292,11 +292,7 @@ async fn a_model_without_tools_is_named_with_what_it_said() {
 #[tokio::test]
 async fn two_failures_in_a_row_have_the_family_of_their_cause() {
     let endpoint = || ENDPOINT.to_owned();
-    let causes: [(fn() -> llm::Error, ErrorCode); 5] = [
-        (
-            || llm::Error::Auth { endpoint: ENDPOINT.to_owned(), answer: answer(401, "no key") },
-            ErrorCode::ProviderAuth,
-        ),
+    let causes: [(fn() -> llm::Error, ErrorCode); 4] = [
         (
             || llm::Error::RateLimited {
                 endpoint: ENDPOINT.to_owned(),
@@ -326,6 +322,18 @@ async fn two_failures_in_a_row_have_the_family_of_their_cause() {
         assert_eq!(scopes(&record), ["agent_1", "agent_2", "agent_3_err", "agent_3_err"]);
         assert!(record.can_go_on);
     }
+}
+
+#[tokio::test]
+async fn a_refused_key_is_told_at_once_and_costs_no_evidence() {
+    let refused = llm::Error::Auth { endpoint: ENDPOINT.to_owned(), answer: answer(401, "no key") };
+    let (f, model) = searched([Step::error(refused)]).await;
+    let (report, record) = failed(&f, question("ferry")).await;
+    model.assert_used_up();
+    says(&report, ErrorCode::ProviderAuth, "llm_auth", ENDPOINT, "Check the key");
+    assert_eq!(scopes(&record), ["agent_1", "agent_2", "agent_3_err"]);
+    assert_eq!(tools(&record), ["search_observations", "recall"]);
+    assert!(record.can_go_on);
 }
 
 #[tokio::test]
