@@ -430,3 +430,38 @@ pub(crate) async fn reopen(
     }
     panic!("the folder was not let go");
 }
+
+/// A refresh with nothing to read is taken and ended in one commit; one with a new fact is not.
+#[tokio::test]
+async fn a_refresh_with_nothing_to_read_is_ended_when_its_turn_comes() {
+    let f = Fixture::new().await;
+    published(&f, "delta").await;
+    let labels = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::clone(&labels);
+    f.engine.store().set_commit_hook(move |point| {
+        if point.moment == Moment::AfterCommit {
+            seen.lock().unwrap().push(point.label);
+        }
+        Ok(())
+    });
+    let commits = || std::mem::take(&mut *labels.lock().unwrap());
+    let before = detail(&f).await;
+    let submitted = models::refresh(&f.engine, &f.bank, &id(), false).await.unwrap();
+    f.run_queue().await;
+    assert_eq!(commits(), ["submit_refresh", "claim_operation"]);
+    let after = detail(&f).await;
+    assert_eq!(outcome(&after), "content_preserved_no_new_facts");
+    assert_eq!((after.content, after.model.version), (before.content, before.model.version));
+    assert!(after.model.last_refreshed_at >= before.model.last_refreshed_at);
+    let runs = models::refresh_runs(&f.engine, &f.bank, &id()).await.unwrap();
+    assert_eq!(runs[0].operation.as_ref(), Some(&submitted.operation));
+    let newest = engine::ops::list(&f.engine, &f.bank).await.unwrap().remove(0);
+    assert_eq!(newest.id, submitted.operation);
+    assert_eq!(newest.status, OperationStatus::Completed);
+
+    f.fact("Ben Okoro cleaned the kiln of the workshop.", &["Kiln"], "2026-02-20").await;
+    commits();
+    refresh(&f, false).await;
+    assert!(commits().contains(&"commit_refresh"));
+    assert!(detail(&f).await.content.contains("Ben Okoro"));
+}

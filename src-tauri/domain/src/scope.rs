@@ -64,6 +64,14 @@ impl Scope {
             && self.tag_groups.iter().flatten().all(|group| group.keeps(tags))
     }
 
+    /// Whether tags keep nothing out at all.
+    #[must_use]
+    pub fn keeps_all_tags(&self) -> bool {
+        self.tag_set().is_empty()
+            && self.tags_match != TagsMatch::Exact
+            && self.tag_groups.iter().flatten().next().is_none()
+    }
+
     /// Whether memories of this type can be in scope.
     #[must_use]
     pub fn keeps_type(&self, kind: FactType) -> bool {

@@ -46,7 +46,7 @@ pub use keys::{
 };
 pub use notice::Notice;
 pub use store::{BACKUP_FOLDER, CommitPoint, FILE_NAME, Moment, Options, Store};
-pub use tx::{ReadTx, WriteTx};
+pub use tx::{ReadTx, State, WriteTx};
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
@@ -16,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::lock::{FolderLock, unwritable};
 use crate::notice::Notice;
 use crate::search::matrix::Matrices;
-use crate::tx::{ReadTx, WriteTx};
+use crate::tx::{ReadTx, State, WriteTx};
 use crate::{connect, header, migrate};
 
 /// Name of the database in its data folder.
@@ -72,6 +73,8 @@ type Hook = Arc<dyn Fn(CommitPoint) -> Result<()> + Send + Sync>;
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
 struct Shared {
+    /// Commits so far. Only this process writes, and only through the one writer.
+    commits: AtomicU64,
     hook: Mutex<Option<Hook>>,
     notices: broadcast::Sender<Notice>,
     matrices: Matrices,
@@ -95,6 +98,14 @@ pub struct Store {
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store").field("folder", &self.inner.folder).finish()
+    }
+}
+
+impl Shared {
+    /// The state after the last commit that is told. A commit is told after it can be seen, so that
+    /// one which falls between this and a snapshot makes two names for one state, never one for two.
+    fn state(&self) -> State {
+        State(self.commits.load(Ordering::Acquire))
     }
 }
 
@@ -124,6 +135,7 @@ impl Store {
             threads.push(spawn("store-reader", connect::reader(&db)?, Arc::clone(&jobs), false)?);
         }
         let shared = Arc::new(Shared {
+            commits: AtomicU64::new(0),
             hook: Mutex::default(),
             notices: broadcast::Sender::new(NOTICES),
             matrices: Matrices::new(options.whole_vectors),
@@ -350,8 +362,9 @@ fn read_on<T, E: From<Error>>(
     shared: &Shared,
     work: impl FnOnce(&ReadTx<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
+    let state = shared.state();
     conn.execute_batch("BEGIN").map_err(Error::from)?;
-    let result = caught(|| work(&ReadTx::new(conn, &shared.matrices)));
+    let result = caught(|| work(&ReadTx::new(conn, state, &shared.matrices)));
     end(conn, "COMMIT");
     result
 }
@@ -368,7 +381,7 @@ fn write_on<T, E: From<Error>>(
         None => Ok(()),
     };
     conn.execute_batch("BEGIN IMMEDIATE").map_err(Error::from)?;
-    let tx = WriteTx::new(conn);
+    let tx = WriteTx::new(conn, shared.state());
     let result = caught(|| {
         let value = work(&tx)?;
         at(Moment::BeforeCommit)?;
@@ -377,6 +390,7 @@ fn write_on<T, E: From<Error>>(
     let news = tx.into_news();
     let result = result.and_then(|value| {
         conn.execute_batch("COMMIT").map_err(Error::from)?;
+        shared.commits.fetch_add(1, Ordering::AcqRel);
         Ok(value)
     });
     if result.is_err() {

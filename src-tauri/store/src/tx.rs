@@ -18,16 +18,29 @@ use crate::search::matrix::{Matrices, Matrix};
 /// A snapshot: every read inside it sees the same state of the file.
 pub struct ReadTx<'c> {
     conn: &'c Connection,
+    state: State,
     matrices: Option<&'c Matrices>,
     used: RefCell<Option<Used>>,
 }
+
+/// Names a state of the file as long as it is open: two transactions with the same one see the same
+/// rows. Two that see the same may have different ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct State(pub(crate) u64);
 
 /// The copy of vectors that a snapshot looked up last; a search asks for it in each of its ways.
 type Used = ((BankKey, EmbedderKey), Option<Arc<Matrix>>);
 
 impl<'c> ReadTx<'c> {
-    pub(crate) fn new(conn: &'c Connection, matrices: &'c Matrices) -> Self {
-        Self { conn, matrices: Some(matrices), used: RefCell::default() }
+    /// `state` was read before the snapshot was taken.
+    pub(crate) fn new(conn: &'c Connection, state: State, matrices: &'c Matrices) -> Self {
+        Self { conn, state, matrices: Some(matrices), used: RefCell::default() }
+    }
+
+    /// The state of the file that it sees; of a write, the one before it.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.state
     }
 
     /// The vectors in memory. None inside a write, whose own changes no copy knows.
@@ -128,8 +141,8 @@ impl<'c> Deref for WriteTx<'c> {
 }
 
 impl<'c> WriteTx<'c> {
-    pub(crate) fn new(conn: &'c Connection) -> Self {
-        let read = ReadTx { conn, matrices: None, used: RefCell::default() };
+    pub(crate) fn new(conn: &'c Connection, state: State) -> Self {
+        let read = ReadTx { conn, state, matrices: None, used: RefCell::default() };
         Self { read, pending: RefCell::default() }
     }
 

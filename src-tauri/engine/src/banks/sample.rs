@@ -468,7 +468,7 @@ fn settle_facts(tx: &WriteTx<'_>, bank: BankKey, now: Instant) -> store::Result<
 async fn propose(engine: &Engine, bank: &BankId, model: &SampleModel) -> Result<()> {
     let id = model.id.clone();
     let waits = read_bank(engine, bank, move |tx, key| {
-        Ok(store::models::get(tx, key, &id)?.head.open_proposal.is_some())
+        Ok(store::models::head(tx, key, &id)?.open_proposal.is_some())
     })
     .await?;
     if !waits {

@@ -5,6 +5,7 @@ use super::stated::Stated;
 use super::waiting::Told;
 use super::{CHOICE, choice};
 use crate::llm_log::Recorded;
+use crate::ops::Means;
 use crate::report::fault;
 use crate::view::settings::KeyStore;
 use crate::{Engine, Result};
@@ -16,8 +17,8 @@ use llm::{
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
-use store::EndpointKey;
 use store::endpoints::Endpoint;
+use store::{EndpointKey, ReadTx};
 
 /// Requests that a server of this protocol works on side by side, one more than queued work may have:
 /// Ollama answers one after the other, so that a person's question would stand at the end of its line.
@@ -59,7 +60,29 @@ impl Kept {
     }
 }
 
+/// The endpoint in use with its language model.
+fn chosen(tx: &ReadTx<'_>) -> store::Result<Option<(Endpoint, String)>> {
+    let Some(id) = choice(tx)? else { return Ok(None) };
+    let found = store::endpoints::list(tx)?.into_iter().find(|endpoint| endpoint.id == id);
+    Ok(match found {
+        Some(endpoint) => Stated::read(tx, &endpoint.id)?.llm.map(|llm| (endpoint, llm)),
+        None => None,
+    })
+}
+
 impl Engine {
+    /// What answers now. An endpoint that cannot be spoken to counts: the run itself says what is
+    /// wrong with it.
+    pub(crate) fn means(&self, tx: &ReadTx<'_>) -> store::Result<Means> {
+        Ok(if self.inner.config.llm.is_some() || chosen(tx)?.is_some() {
+            Means::Llm
+        } else if super::extractive_on(tx)? {
+            Means::Extractive
+        } else {
+            Means::Nothing
+        })
+    }
+
     /// The language model in use; `None` when extractive mode answers.
     ///
     /// # Errors
@@ -70,22 +93,8 @@ impl Engine {
                 Recorded::new(Arc::clone(given), self, "scripted", None, "scripted".to_owned());
             return Ok(Some(Arc::new(recorded)));
         }
-        let (chosen, extractive) = self
-            .store()
-            .read(|tx| {
-                let chosen = match choice(tx)? {
-                    Some(id) => {
-                        store::endpoints::list(tx)?.into_iter().find(|endpoint| endpoint.id == id)
-                    }
-                    None => None,
-                };
-                let llm = match &chosen {
-                    Some(endpoint) => Stated::read(tx, &endpoint.id)?.llm,
-                    None => None,
-                };
-                Ok((chosen.zip(llm), super::extractive_on(tx)?))
-            })
-            .await?;
+        let (chosen, extractive) =
+            self.store().read(|tx| Ok((chosen(tx)?, super::extractive_on(tx)?))).await?;
         match chosen {
             Some((endpoint, llm)) => self.provider_of(&endpoint, &llm).await.map(Some),
             None if extractive => Ok(None),

@@ -34,7 +34,7 @@ pub(super) fn timeline(
     bank: BankKey,
     id: &ModelId,
 ) -> store::Result<Vec<TimelineEntry>> {
-    let model = store::models::get(tx, bank, id)?.head.key;
+    let model = store::models::head(tx, bank, id)?.key;
     let all = proposals::of_model(tx, model)?;
     let keys: Vec<_> = all.iter().map(|head| head.key).collect();
     let counts = store::reviews::decidable(tx, &keys)?;
@@ -178,7 +178,7 @@ pub(super) fn version(
     id: &ModelId,
     version: u32,
 ) -> store::Result<VersionView> {
-    let model = store::models::get(tx, bank, id)?.head.key;
+    let model = store::models::head(tx, bank, id)?.key;
     let row = versions::get(tx, model, version)?;
     Ok(VersionView {
         version,
@@ -209,7 +209,7 @@ pub(super) fn diff(
     from: u32,
     to: u32,
 ) -> store::Result<VersionDiff> {
-    let model = store::models::get(tx, bank, id)?.head.key;
+    let model = store::models::head(tx, bank, id)?.key;
     let (old, new) = (Side::read(tx, model, from)?, Side::read(tx, model, to)?);
     let part = |these: &[Citation], those: &[Citation], shared: bool| -> Vec<Citation> {
         let known: HashSet<&str> = those.iter().map(|cited| cited.id.as_str()).collect();

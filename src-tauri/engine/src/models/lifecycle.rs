@@ -227,14 +227,17 @@ pub(super) async fn refresh(
     full: bool,
     during: Option<DuringReview>,
 ) -> Result<Submitted> {
-    super::refresh::ensure_able(engine).await?;
     let operation = new_refresh(engine, id, "manual_refresh", full);
     let (bank, id, now) = (bank.clone(), id.clone(), engine.now());
+    let able = engine.clone();
     let (submitted, ceiling_reached) = engine
         .store()
         .write_as("submit_refresh", move |tx| {
+            if able.means(tx)? == ops::Means::Nothing {
+                return Err(Error::from(fault("llm_not_configured")));
+            }
             let key = store::banks::key(tx, &bank)?;
-            let model = models::get(tx, key, &id)?.head;
+            let model = models::head(tx, key, &id)?;
             let waiting = store::proposals::waiting(tx, model.key)?;
             // What the run would propose cannot be decided beside a text of the person's own.
             let by_file = model.review == models::Review::Manual

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use store::models::provenance::{self, BlockAuthor};
+use store::tag_sets::TagSets;
 use store::{BankKey, ModelKey, ReadTx, models};
 
 /// A model with its columns read.
@@ -141,9 +142,13 @@ pub(super) fn search_scope(
     bank: BankKey,
     scope: &Scope,
 ) -> store::Result<store::search::Scope> {
-    let tag_sets = store::tag_sets::matching(tx, bank, |tags: &BTreeSet<String>| {
-        scope.keeps_tags(&crate::fresh::tag_set(tags))
-    })?;
+    let tag_sets = if scope.keeps_all_tags() {
+        TagSets::All
+    } else {
+        store::tag_sets::matching(tx, bank, |tags: &BTreeSet<String>| {
+            scope.keeps_tags(&crate::fresh::tag_set(tags))
+        })?
+    };
     let types = scope.fact_types.clone().unwrap_or_else(|| domain::FactType::ALL.to_vec());
     Ok(store::search::Scope { types, tag_sets, ..store::search::Scope::all(bank) })
 }

@@ -83,7 +83,7 @@ pub(super) async fn remove(
 ) -> Result<ModelDetail> {
     let (model, element) = (id.clone(), element.to_owned());
     write_bank(engine, bank, "remove_lock", move |tx, key| {
-        let head = store::models::get(tx, key, &model)?.head;
+        let head = store::models::head(tx, key, &model)?;
         provenance::unlock(tx, head.key, stored(kind), &element)?;
         tx.changed(key, domain::CacheTag::Models, Some(model.as_str()))
     })

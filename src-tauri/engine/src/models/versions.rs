@@ -89,7 +89,7 @@ pub(super) async fn pin(
 ) -> Result<()> {
     let id = id.clone();
     write_bank(engine, bank, "pin_version", move |tx, key| {
-        let model = store::models::get(tx, key, &id)?.head.key;
+        let model = store::models::head(tx, key, &id)?.key;
         versions::set_pinned(tx, key, model, version, pinned)
     })
     .await
@@ -105,7 +105,7 @@ pub(super) async fn set_note(
     let id = id.clone();
     let note = note.map(|note| note.trim().to_owned()).filter(|note| !note.is_empty());
     write_bank(engine, bank, "note_version", move |tx, key| {
-        let model = store::models::get(tx, key, &id)?.head.key;
+        let model = store::models::head(tx, key, &id)?.key;
         versions::set_note(tx, key, model, version, note.as_deref())
     })
     .await

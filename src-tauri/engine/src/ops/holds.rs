@@ -22,18 +22,6 @@ pub(crate) enum Means {
     Nothing,
 }
 
-impl Means {
-    pub(crate) async fn of(engine: &Engine) -> Self {
-        match engine.provider().await {
-            Ok(Some(_)) => Self::Llm,
-            Ok(None) => Self::Extractive,
-            Err(error) if error.reason() == "llm_not_configured" => Self::Nothing,
-            // The run itself will say what is wrong with it.
-            Err(_) => Self::Llm,
-        }
-    }
-}
-
 /// What becomes of an operation that a worker is about to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {

@@ -5,6 +5,7 @@
 use super::{LANES, Means, Stop, Stopped, ceiling, holds};
 use crate::events::Event;
 use crate::memory::consolidate::hand_over_folded;
+use crate::models::refresh::Idle;
 use crate::report::{ErrorCode, Report};
 use crate::view::operation::{OperationProgress, Progress};
 use crate::{Engine, Error, Result};
@@ -200,7 +201,11 @@ async fn run_one(engine: &Engine, lane: Lane) -> Result<bool> {
     if engine.stop_token().is_cancelled() {
         return Ok(false);
     }
-    let Some((operation, bank)) = claim(engine, lane).await? else { return Ok(false) };
+    let (operation, bank) = match claim(engine, lane).await? {
+        None => return Ok(false),
+        Some(Claimed::Ended) => return Ok(true),
+        Some(Claimed::Runs(operation, bank)) => (operation, bank),
+    };
     let stop = engine.inner.queue.begin(&operation.id);
     let cancel = stop.token.clone();
     let told = Mutex::new(Told::default());
@@ -219,34 +224,68 @@ async fn run_one(engine: &Engine, lane: Lane) -> Result<bool> {
     Ok(true)
 }
 
+/// What came of taking an operation.
+enum Claimed {
+    /// It is to be run.
+    Runs(Operation, BankId),
+    /// There was nothing to do, and that is written.
+    Ended,
+}
+
 /// Takes the next operation that may run. Nothing is written where nothing waits.
-async fn claim(engine: &Engine, lane: Lane) -> Result<Option<(Operation, BankId)>> {
+async fn claim(engine: &Engine, lane: Lane) -> Result<Option<Claimed>> {
     let now = engine.now();
     let wanted = Claim { lane, kinds: KINDS.to_vec(), max_refreshes: MAX_REFRESHES };
-    let look = wanted.clone();
-    let waits = engine
+    let (look, reader) = (wanted.clone(), engine.clone());
+    let looked = engine
         .store()
         .read(move |tx| {
-            Ok(operations::next_claimable(tx, &look, now)?.is_some()
-                || !operations::held(tx)?.is_empty())
+            let next = operations::next_claimable(tx, &look, now)?;
+            if next.is_none() && operations::held(tx)?.is_empty() {
+                return Ok(None);
+            }
+            let means = reader.means(tx)?;
+            let idle = match &next {
+                Some(next) => Idle::look(tx, next, means, now)?,
+                None => None,
+            };
+            Ok(Some((means, idle)))
         })
         .await?;
-    if !waits {
-        return Ok(None);
+    let Some((means, idle)) = looked else { return Ok(None) };
+    if let Some(idle) = idle {
+        match take(engine, wanted.clone(), means, Some(idle), now).await {
+            Ok(claimed) => return Ok(claimed),
+            // Run at length, it says on record what is wrong.
+            Err(error) => tracing::warn!(%error, "a refresh with nothing to read was not ended"),
+        }
     }
-    let (means, writer) = (Means::of(engine).await, engine.clone());
-    let claimed = engine
+    take(engine, wanted, means, None, now).await
+}
+
+async fn take(
+    engine: &Engine,
+    wanted: Claim,
+    means: Means,
+    idle: Option<Idle>,
+    now: Instant,
+) -> Result<Option<Claimed>> {
+    let writer = engine.clone();
+    engine
         .store()
-        .write("claim_operation", move |tx| {
+        .write_as("claim_operation", move |tx| {
             holds::let_go(tx, means, now)?;
             let Some(operation) = holds::claim(tx, &writer, &wanted, means, now)? else {
                 return Ok(None);
             };
+            if let Some(idle) = idle.filter(|idle| idle.is_of(tx, &operation)) {
+                idle.end(tx, &writer, operation)?;
+                return Ok(Some(Claimed::Ended));
+            }
             let bank = store::banks::by_key(tx, operation.bank)?.id;
-            Ok(Some((operation, bank)))
+            Ok(Some(Claimed::Runs(operation, bank)))
         })
-        .await?;
-    Ok(claimed)
+        .await
 }
 
 /// Hands an operation to its subject.

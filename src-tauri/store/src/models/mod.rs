@@ -242,6 +242,19 @@ pub fn get(tx: &ReadTx<'_>, bank: BankKey, id: &ModelId) -> Result<Model> {
     find(tx, bank, id)?.ok_or_else(|| Error::not_found(Thing::Model, &id.0))
 }
 
+/// A model by its id, without what it says.
+///
+/// # Errors
+/// `NotFound`.
+pub fn head(tx: &ReadTx<'_>, bank: BankKey, id: &ModelId) -> Result<ModelHead> {
+    tx.find(
+        &format!("SELECT {HEAD} FROM mental_model m WHERE m.bank_id = ?1 AND m.uid = ?2"),
+        (bank, &id.0),
+        read_head,
+    )?
+    .ok_or_else(|| Error::not_found(Thing::Model, &id.0))
+}
+
 /// A model by its key.
 ///
 /// # Errors

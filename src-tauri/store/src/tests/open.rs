@@ -18,6 +18,26 @@ async fn writes_are_read_back_and_told_after_the_commit() {
     assert_eq!(store.read(|tx| settings::get(tx, "a")).await.unwrap(), Some(1.into()));
 }
 
+#[tokio::test]
+async fn a_state_has_a_name_until_something_is_committed() {
+    let (_folder, store, _) = bank().await;
+    let state = || async { store.read(|tx| Ok(tx.state())).await.unwrap() };
+    let before = state().await;
+    assert_eq!(state().await, before);
+    let undone = store.write("set", move |tx| {
+        settings::set(tx, "a", &1.into(), t(1))?;
+        Err::<(), _>(crate::Error::Closed)
+    });
+    undone.await.unwrap_err();
+    assert_eq!(state().await, before, "nothing was written");
+    let write = store.write("set", |tx| {
+        settings::set(tx, "a", &1.into(), t(1))?;
+        Ok(tx.state())
+    });
+    assert_eq!(write.await.unwrap(), before, "a write begins where the reader was");
+    assert_ne!(state().await, before);
+}
+
 /// Which thread ends first is a matter of luck: once is no proof.
 #[tokio::test]
 async fn the_last_handle_folds_the_log_into_the_file() {

@@ -55,10 +55,12 @@ pub struct Ticked {
 /// Those of the file.
 pub async fn tick(engine: &Engine, now: Instant) -> Result<Ticked> {
     let last = engine.inner.last_look.get();
-    if Means::of(engine).await == Means::Nothing {
+    let reader = engine.clone();
+    let read = move |tx: &ReadTx<'_>| Ok((reader.means(tx)?, settings::tick_seconds(tx)?));
+    let (means, every) = engine.store().read(read).await?;
+    if means == Means::Nothing {
         return Ok(Ticked::default());
     }
-    let every = engine.store().read(settings::tick_seconds).await?;
     let look = Look { last, now, every };
     let due = engine.store().read(move |tx| look.due(tx)).await?;
     let mut ticked = Ticked::default();

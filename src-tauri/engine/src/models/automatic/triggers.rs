@@ -106,11 +106,11 @@ async fn submit_all<F>(
 where
     F: FnOnce(&WriteTx<'_>, BankKey) -> store::Result<Vec<(ModelHead, Cause)>> + Send + 'static,
 {
-    if Means::of(engine).await == Means::Nothing {
-        return Ok(0);
-    }
     let (writer, now) = (engine.clone(), engine.now());
     let queued = write_bank(engine, bank, label, move |tx, key| {
+        if writer.means(tx)? == Means::Nothing {
+            return Ok(0);
+        }
         let mut queued = 0;
         for (head, cause) in choose(tx, key)? {
             let fate = submit(tx, &writer, &head, Trigger::of(cause, true), now)?;

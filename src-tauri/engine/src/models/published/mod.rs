@@ -64,7 +64,7 @@ pub async fn set_target(
     let (model, now) = (id.clone(), engine.now());
     let wanted = model.clone();
     let others = crate::handle::read_bank(engine, bank, move |tx, key| {
-        let model = store::models::get(tx, key, &wanted)?.head.key;
+        let model = store::models::head(tx, key, &wanted)?.key;
         let mut others = provenance::published(tx)?;
         others.retain(|(other, _)| *other != model);
         Ok(others)
@@ -75,7 +75,7 @@ pub async fn set_target(
         return Err(refused(FieldFault::new("path", "name_taken", "Already used.")));
     }
     write_bank(engine, bank, "set_publish_target", move |tx, key| {
-        let model_key = store::models::get(tx, key, &model)?.head.key;
+        let model_key = store::models::head(tx, key, &model)?.key;
         let before = provenance::publish_target(tx, model_key)?;
         let before = before.filter(|target| target.path == path);
         let target = PublishTarget {
@@ -108,7 +108,7 @@ fn refused(field: FieldFault) -> Error {
 pub async fn clear_target(engine: &Engine, bank: &BankId, id: &ModelId) -> Result<ModelDetail> {
     let (model, now) = (id.clone(), engine.now());
     write_bank(engine, bank, "clear_publish_target", move |tx, key| {
-        let head = store::models::get(tx, key, &model)?.head;
+        let head = store::models::head(tx, key, &model)?;
         provenance::set_publish_target(tx, head.key, None, now)?;
         tx.changed(key, domain::CacheTag::Models, Some(model.as_str()))
     })

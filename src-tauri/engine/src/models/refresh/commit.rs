@@ -123,8 +123,18 @@ enum Way {
 }
 
 impl Finish {
-    fn write(mut self, tx: &WriteTx<'_>, bank: BankKey) -> Result<Committed> {
+    fn write(self, tx: &WriteTx<'_>, bank: BankKey) -> Result<Committed> {
         let fresh = Loaded::get(tx, bank, &self.plan.model.row.head.id)?;
+        self.write_on(tx, bank, fresh)
+    }
+
+    /// Writes the end on the model as it is now.
+    pub(super) fn write_on(
+        mut self,
+        tx: &WriteTx<'_>,
+        bank: BankKey,
+        fresh: Loaded,
+    ) -> Result<Committed> {
         if self.is_cleared(&fresh) {
             let what = "it was cleared, and stays so";
             return Err(fault("document_changed").detail(what).into());
@@ -297,11 +307,11 @@ impl Finish {
         let moved = expected != self.plan.model.row.head.version;
         if learns && expected > 0 && !moved {
             let before = evidence_of(&fresh.row, &fresh.document);
-            let mut evidence = if outcome == Outcome::ContentUnchanged || delta {
-                PublishedEvidence { based_on: self.based_on(&fresh), outcome, ..before }
-            } else {
-                before
-            };
+            let mut evidence = before.clone();
+            if outcome == Outcome::ContentUnchanged || delta {
+                evidence =
+                    PublishedEvidence { based_on: self.based_on(&fresh), outcome, ..evidence };
+            }
             if delta && outcome == Outcome::ContentPreservedNoNewFacts {
                 evidence.delta_skipped_reason = Some("no_new_facts".to_owned());
             }
@@ -312,7 +322,12 @@ impl Finish {
             }
             let known = crate::models::publish::origins(tx, fresh.key())?;
             let origins = self.settled(known.clone());
-            rewrite_evidence(tx, &mut fresh.row, evidence, &known, &origins, self.now)?;
+            if origins == known && evidence.based_on == before.based_on {
+                // It rests on what it rested on: only how the run ended is told anew.
+                fresh.row.reflect_response = Some(to_json(&evidence));
+            } else {
+                rewrite_evidence(tx, &mut fresh.row, evidence, &known, &origins, self.now)?;
+            }
         }
         store::models::save(tx, &fresh.row, expected, self.now)?;
         Ok(())

@@ -318,7 +318,7 @@ pub(in crate::models) async fn list(
 ) -> Result<Vec<RefreshRunView>> {
     let model = model.clone();
     crate::handle::read_bank(engine, bank, move |tx, key| {
-        let model = store::models::get(tx, key, &model)?.head.key;
+        let model = store::models::head(tx, key, &model)?.key;
         Ok(runs::list_refreshes(tx, model, LISTED)?.into_iter().map(record::view).collect())
     })
     .await

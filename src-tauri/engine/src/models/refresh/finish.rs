@@ -78,6 +78,29 @@ impl Finish {
         Ok(finish)
     }
 
+    /// The end of a queued run that had nothing to read and extracts nothing.
+    pub(super) fn of_nothing(
+        plan: Plan,
+        drafted: Drafted,
+        operation: Operation,
+        run: RunId,
+        proposal: ProposalId,
+        now: Instant,
+    ) -> Self {
+        Self {
+            plan,
+            drafted,
+            structured: None,
+            extraction: Extraction::NotDue,
+            extraction_error: None,
+            vector: None,
+            operation: Some(operation),
+            run,
+            proposal,
+            now,
+        }
+    }
+
     /// The structured view, when one is due.
     async fn extract(&mut self, course: &Course<'_>) -> Result<()> {
         let model = &self.plan.model;

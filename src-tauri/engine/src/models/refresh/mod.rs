@@ -8,6 +8,7 @@ pub(crate) mod drafted;
 pub(super) mod dry;
 mod fail;
 mod finish;
+mod idle;
 pub(crate) mod plan;
 pub(super) mod record;
 mod review;
@@ -23,6 +24,7 @@ use domain::schedule::FailureClass;
 use domain::trigger::RefreshMode;
 use domain::{Instant, ModelId};
 use drafted::{Drafted, remark};
+pub(crate) use idle::Idle;
 use plan::Plan;
 pub(crate) use trace::beginning_of_reply;
 

@@ -3,7 +3,7 @@
 
 use crate::fresh;
 use crate::fresh::tag_set;
-use crate::models::loaded::{Loaded, from_json, load_provenance, search_scope};
+use crate::models::loaded::{Loaded, clocks, from_json, load_provenance, search_scope};
 use crate::view::refresh::Retraction;
 use domain::bank::BankSettings;
 use domain::delta::Rules;
@@ -144,7 +144,42 @@ pub(super) fn read(
     may_read_models: bool,
     now: Instant,
 ) -> store::Result<Result<Plan, Unreadable>> {
-    let model = Loaded::get(tx, bank, id)?;
+    read_of(tx, bank, Loaded::get(tx, bank, id)?, forced_full, may_read_models, now)
+}
+
+/// The plan of a delta that has nothing to read and nothing to extract; none when there is more to
+/// it, which is mostly seen without reading it all.
+pub(super) fn idle(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    id: &ModelId,
+    may_read_models: bool,
+    now: Instant,
+) -> store::Result<Option<Plan>> {
+    let Some(row) = store::models::find(tx, bank, id)? else { return Ok(None) };
+    let model = Loaded::of(row);
+    let Some(seen) = model.row.head.last_memory_seen_seq else { return Ok(None) };
+    let trigger = &model.trigger;
+    let may_be = trigger.mode == RefreshMode::Delta
+        && trigger.response_schema.is_none()
+        && model.carry_over.is_empty();
+    if !may_be
+        || store::freshness::count_newer(tx, &search_scope(tx, bank, &model.scope)?, seen, 1)? > 0
+    {
+        return Ok(None);
+    }
+    let plan = read_of(tx, bank, model, false, may_read_models, now)?;
+    Ok(plan.ok().filter(|plan| plan.idle.is_some()))
+}
+
+fn read_of(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    model: Loaded,
+    forced_full: bool,
+    may_read_models: bool,
+    now: Instant,
+) -> store::Result<Result<Plan, Unreadable>> {
     let origins = load_provenance(tx, model.key())?;
     let mode = match mode(&model, &origins, forced_full) {
         Ok(mode) => mode,
@@ -154,18 +189,20 @@ pub(super) fn read(
     let settings = crate::settings::of_bank(tx, &of_bank)?.for_trigger(&model.trigger);
     let cutoff_seq = of_bank.write_seq;
     let scope = Scope { up_to_seq: Some(cutoff_seq), ..search_scope(tx, bank, &model.scope)? };
-    let newest = store::freshness::newest(tx, bank, Some(cutoff_seq))?;
-    let newest = newest.within(&scope.types, &scope.tag_sets);
-    let watermark = crate::models::proposals::watermark(tx, bank, newest)?;
     let delta = mode.effective == RefreshMode::Delta;
     let after_seq = model.row.head.last_memory_seen_seq.filter(|_| delta);
+    let window_scope = Scope { after_seq, ..scope.clone() };
+    let window_count =
+        store::freshness::count_newer(tx, &window_scope, after_seq.unwrap_or(0), READ_WHOLE + 1)?;
+    let newest = match clocks(&model.row.head).watermark.filter(|_| delta && window_count == 0) {
+        // Nothing lies beyond it, and it stands even where its own memory is gone.
+        Some(seen) if store::freshness::count_newer(tx, &scope, 0, 1)? > 0 => Some(seen),
+        Some(_) | None => newest(tx, &scope, cutoff_seq)?,
+    };
     let (cited_texts, partition) = retractions(tx, bank, &model)?;
     let carried = carried(tx, bank, &model)?;
     let seqs = guidance_seqs(tx, bank, &model)?;
     let guidance = live_guidance(&model.guidance, |id| seqs.get(id).copied());
-    let window_scope = Scope { after_seq, ..scope.clone() };
-    let window_count =
-        store::freshness::count_newer(tx, &window_scope, after_seq.unwrap_or(0), READ_WHOLE + 1)?;
     let window =
         if delta { window(tx, bank, &window_scope, window_count, &carried)? } else { Vec::new() };
     let sees_sibling = may_read_models && sees_sibling(tx, bank, &model)?;
@@ -183,7 +220,7 @@ pub(super) fn read(
         mode,
         idle,
         cutoff_seq,
-        newest: watermark,
+        newest,
         after_seq,
         window_count,
         window,
@@ -202,6 +239,13 @@ pub(super) fn read(
         started_at: now,
         model,
     }))
+}
+
+/// The newest memory of a scope.
+fn newest(tx: &ReadTx<'_>, scope: &Scope, cutoff_seq: i64) -> store::Result<Option<Watermark>> {
+    let newest = store::freshness::newest(tx, scope.bank, Some(cutoff_seq))?;
+    let newest = newest.within(&scope.types, &scope.tag_sets);
+    crate::models::proposals::watermark(tx, scope.bank, newest)
 }
 
 fn mode(model: &Loaded, origins: &Provenance, forced_full: bool) -> Result<ModePlan, Unreadable> {
