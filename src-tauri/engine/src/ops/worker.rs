@@ -204,7 +204,7 @@ async fn run_one(engine: &Engine, lane: Lane) -> Result<bool> {
     let (operation, bank) = match claim(engine, lane).await? {
         None => return Ok(false),
         Some(Claimed::Ended) => return Ok(true),
-        Some(Claimed::Runs(operation, bank)) => (operation, bank),
+        Some(Claimed::Runs(operation, bank)) => (*operation, bank),
     };
     let stop = engine.inner.queue.begin(&operation.id);
     let cancel = stop.token.clone();
@@ -227,7 +227,7 @@ async fn run_one(engine: &Engine, lane: Lane) -> Result<bool> {
 /// What came of taking an operation.
 enum Claimed {
     /// It is to be run.
-    Runs(Operation, BankId),
+    Runs(Box<Operation>, BankId),
     /// There was nothing to do, and that is written.
     Ended,
 }
@@ -283,7 +283,7 @@ async fn take(
                 return Ok(Some(Claimed::Ended));
             }
             let bank = store::banks::by_key(tx, operation.bank)?.id;
-            Ok(Some(Claimed::Runs(operation, bank)))
+            Ok(Some(Claimed::Runs(Box::new(operation), bank)))
         })
         .await
 }
