@@ -225,6 +225,10 @@ function Mind({
 }) {
   const [open, setOpen] = useState(run === null);
   const busy = asking.input !== null;
+  // What was asked for is looked at now; the sliders have said what they had to.
+  useEffect(() => {
+    if (busy) setOpen(false);
+  }, [busy]);
   const shown = busy || (open && run === null) ? undefined : view;
   const body = () => {
     if (busy) return <Live asking={asking} />;
