@@ -115,53 +115,6 @@ fn moment(text: &str) -> Instant {
     at(text)
 }
 
-/// FC-08: a full rebuild on demand, once; then edits again.
-#[tokio::test]
-async fn fc_08_a_full_rebuild_is_asked_for_once_and_changes_no_setting() {
-    let f = Fixture::new().await;
-    let before = built(&f, json!({})).await;
-    news(&f, 1).await;
-    refresh(&f, true).await;
-    let rebuilt = detail(&f).await;
-    let run = rebuilt.last_run.as_ref().expect("a run");
-    assert_eq!((run.requested_mode.as_str(), run.effective_mode.as_str()), ("delta", "full"));
-    assert_eq!(run.mode_fallback_reason.as_deref(), Some("forced_full"));
-    assert_eq!(rebuilt.trigger, before.trigger);
-    assert_eq!(rebuilt.model.tags, before.model.tags);
-    news(&f, 2).await;
-    refresh(&f, false).await;
-    assert_eq!(detail(&f).await.last_run.expect("a run").effective_mode, "delta");
-}
-
-/// FC-08: the periodic rebuild runs once per period and counts as an automatic run.
-#[tokio::test]
-async fn fc_08_the_periodic_rebuild_runs_once_per_period() {
-    let f = Fixture::new().await;
-    // Mondays at 10:00; the fixture stands on a Monday at 09:00.
-    let trigger = json!({ "full_refresh_cron": "0 10 * * 1", "refresh_cron": "0 10 * * *" });
-    built(&f, trigger).await;
-    f.clock.advance_ms(HOUR);
-    let fresh = tick(&f).await;
-    assert_eq!((fresh.queued.len(), fresh.skipped), (0, 1), "nothing was written since");
-    f.clock.advance_ms(7 * 24 * HOUR);
-    news(&f, 1).await;
-    let due = tick(&f).await;
-    assert_eq!(due.queued.len(), 1, "one run serves both schedules");
-    let waiting = operation(&f, &due.queued[0]).await;
-    assert!(waiting.automatic && waiting.full);
-    assert_eq!(waiting.triggered_by, ["full_cron"]);
-    f.run_queue().await;
-    let run = detail(&f).await.last_run.expect("a run");
-    assert_eq!(run.mode_fallback_reason.as_deref(), Some("forced_full"));
-    f.clock.advance_ms(5 * MINUTE);
-    assert_eq!(tick(&f).await, automatic::Ticked::default());
-    // The day after, only the edits are due.
-    f.clock.advance_ms(24 * HOUR);
-    news(&f, 2).await;
-    let plain = tick(&f).await;
-    assert_eq!(operation(&f, &plain.queued[0]).await.triggered_by, ["cron"]);
-}
-
 /// FC-11: every run leaves a readable record, also what did not run.
 #[tokio::test]
 async fn fc_11_runs_and_skips_are_on_record() {

@@ -32,7 +32,7 @@ async fn texts(fixture: &Fixture, query: &str) -> Vec<String> {
     found.hits.into_iter().map(|hit| hit.memory.text).collect()
 }
 
-async fn operation(fixture: &Fixture) -> OperationRow {
+pub(crate) async fn operation(fixture: &Fixture) -> OperationRow {
     engine::ops::list(&fixture.engine, &fixture.bank).await.unwrap().remove(0)
 }
 

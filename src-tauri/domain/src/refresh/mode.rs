@@ -39,7 +39,8 @@ pub struct ModePlan {
     pub effective: RefreshMode,
     /// Why it is not simply what the trigger says.
     pub reason: Option<FallbackReason>,
-    /// The run ends as a proposal whatever the model's review setting, and reads the whole scope.
+    /// The run ends as a proposal whatever the model's review setting: a wedged delta, or the full
+    /// rebuild of a document that is kept current by edits.
     pub must_propose: bool,
 }
 
@@ -57,12 +58,15 @@ pub fn plan_mode(input: &ModeInput<'_>) -> Result<ModePlan, Unreadable> {
     if input.mode == RefreshMode::Full {
         return Ok(full(None));
     }
-    if input.forced_full {
-        return Ok(full(Some(FallbackReason::ForcedFull)));
-    }
     let has_baseline = !input.content.trim().is_empty()
         && !input.placeholder
         && (input.authored || input.grounded);
+    if input.forced_full {
+        // Where edits are the rule, a document written anew from end to end is looked at first. An
+        // unbuilt one has nothing to be taken away.
+        let plan = full(Some(FallbackReason::ForcedFull));
+        return Ok(ModePlan { must_propose: has_baseline, ..plan });
+    }
     if !has_baseline {
         return Ok(full(Some(FallbackReason::NoBaselineContent)));
     }

@@ -80,7 +80,7 @@ pub struct ResultInput<'a> {
     pub mode: RefreshMode,
     /// The model's setting at this moment.
     pub review: Review,
-    /// The plan said so (a wedged delta).
+    /// The plan said so (a wedged delta, a rebuild beside deltas).
     pub must_propose: bool,
     /// The published content; blank when there is none.
     pub baseline: &'a str,

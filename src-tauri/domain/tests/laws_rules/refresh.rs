@@ -52,7 +52,11 @@ fn the_first_condition_decides_the_mode() {
     input.authored = true;
     assert_eq!(reason(&input), Some(FallbackReason::SourceQueryChanged));
     input.forced_full = true;
-    assert_eq!(reason(&input), Some(FallbackReason::ForcedFull));
+    let rebuild = plan_mode(&input).expect("readable");
+    assert_eq!(rebuild.reason, Some(FallbackReason::ForcedFull));
+    assert!(rebuild.must_propose, "a rebuild beside edits is looked at first");
+    input.placeholder = true;
+    assert!(!plan_mode(&input).expect("readable").must_propose, "there is nothing to look after");
     input.mode = RefreshMode::Full;
     assert_eq!(reason(&input), None);
 }

@@ -115,7 +115,11 @@ pub(super) fn publish(
         let embedder = store::embedders::get(tx, embedder)?;
         models::put_vector(tx, &embedder, bank, model.head.key, &vector)?;
     }
-    let mover = if by_run { Mover::Run } else { Mover::Person };
+    let mover = match state.cause {
+        _ if !by_run => Mover::Person,
+        VersionCause::RefreshFull => Mover::Rebuild,
+        _ => Mover::Edits,
+    };
     super::proposals::rebase::after_publish(tx, bank, &model, &state.document, mover, now)?;
     trim(tx, bank, model.head.key)?;
     Ok(version)

@@ -29,7 +29,8 @@ export const strings = {
   full: "Write anew",
   fullHelp: "The whole document is written again from everything in scope.",
   rebuild: "Also write it anew on a second schedule",
-  rebuildHelp: "Clears what small changes leave behind. The settings stay as they are.",
+  rebuildHelp:
+    "Clears what small changes leave behind. You decide on each result; the settings stay as they are.",
   rebuildOnlyDelta: "The document is written anew at each refresh already.",
   failures: "When changes are refused several times in a row",
   proposeFull: "Write anew, as a proposal",
@@ -105,7 +106,21 @@ export const strings = {
   excludedFilter: "Find a model",
   excluded: "Models that are not read",
   reach: (memories: number) => `This scope reads ${plural(memories, "memory", "memories")} now.`,
-  reachNone: "Nothing lies in this scope yet.",
+  reachNone: (of: number) =>
+    of === 0
+      ? "Nothing lies in this scope yet: the bank holds no memory."
+      : `This scope reads 0 of ${plural(of, "memory", "memories")} now.`,
+  reachOther: (way: string, memories: number) =>
+    `${way}: reads ${plural(memories, "memory", "memories")}`,
+  written: (tag: string, other: string) =>
+    `The memories say “${other}”, not “${tag}”. Both count as they are written.`,
+  emptyScope: {
+    title: "Save a scope that reads nothing?",
+    about: (of: number) =>
+      `Of ${plural(of, "memory", "memories")} in this bank none lies in this scope. The document stays empty until one does.`,
+    back: "Change the scope",
+    act: "Save it as it is",
+  },
   reading: "Reading",
   budget: "Effort",
   budgets: [

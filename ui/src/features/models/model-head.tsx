@@ -1,5 +1,14 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import { ChevronLeft, Ellipsis, Eraser, FlaskConical, RefreshCw, Trash2 } from "lucide-react";
+import {
+  ChevronLeft,
+  Ellipsis,
+  Eraser,
+  FileDown,
+  FlaskConical,
+  Hammer,
+  RefreshCw,
+  Trash2,
+} from "lucide-react";
 import { useState } from "react";
 import { Badge } from "~/components/badge";
 import { Button, IconButton } from "~/components/button";
@@ -15,6 +24,7 @@ import type { BankId, ModelDetail } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
 import { strings } from "./model-strings";
 import type { DryRun } from "./use-dry-run";
+import { useExport } from "./use-export";
 import type { Refresh } from "./use-refresh";
 
 /** Name, state, question, and the one thing to do next: review what waits, else refresh. */
@@ -31,6 +41,7 @@ export function ModelHead({
 }) {
   const { model } = detail;
   const [asking, setAsking] = useState<"clear" | "remove" | null>(null);
+  const files = useExport(bank);
   return (
     <header className="shrink-0 border-line border-b pt-2 pr-4 pb-2.5 pl-3">
       <div className="flex min-w-0 items-center gap-2">
@@ -60,9 +71,12 @@ export function ModelHead({
             >
               {strings.refresh}
             </MenuItem>
-            <MenuItem icon={RefreshCw} onSelect={() => void refresh.run(model, true)}>
-              {strings.refreshFull}
-            </MenuItem>
+            {/* Where each refresh writes the document anew there is nothing to ask for besides. */}
+            {model.mode === "delta" && !model.placeholder && (
+              <MenuItem icon={Hammer} onSelect={() => void refresh.run(model, true)}>
+                {strings.rebuild}
+              </MenuItem>
+            )}
             <MenuItem
               icon={FlaskConical}
               command="model.dryRun"
@@ -70,6 +84,9 @@ export function ModelHead({
               onSelect={dry.run}
             >
               {strings.dry.act}
+            </MenuItem>
+            <MenuItem icon={FileDown} onSelect={() => void files.run([model])}>
+              {strings.export}
             </MenuItem>
             <MenuSeparator />
             <MenuItem
@@ -89,6 +106,7 @@ export function ModelHead({
         {model.source_query}
       </p>
       {refresh.fault && <ReportCard report={refresh.fault} className="mt-2 ml-8" />}
+      {files.fault && <ReportCard report={files.fault} className="mt-2 ml-8" />}
       {dry.fault && <ReportCard report={dry.fault} className="mt-2 ml-8" onRetry={dry.run} />}
       {dry.running && (
         <p role="status" className="type-small mt-2 ml-8 flex items-center gap-2 text-muted">

@@ -14,7 +14,11 @@ export const strings = {
   },
   tabsLabel: "Parts of the model",
   refresh: "Refresh",
-  refreshFull: "Rebuild in full once",
+  rebuild: "Rebuild as a proposal",
+  rebuilding: (name: string) => `${name} is written anew; the result waits for your review`,
+  export: "Save as a file…",
+  exportTitle: "Where should the file be written?",
+  exported: (name: string) => `${name} was saved as a file.`,
   refreshing: "Refreshing…",
   nothingAnswers:
     "No language model is set up and extractive mode is off. Choose one of them in Settings.",

@@ -212,6 +212,21 @@ describe("model", () => {
     await noViolations();
   });
 
+  test("a rebuild is asked for from the menu, and says that a person decides on it", async () => {
+    const { user, platform } = renderApp("/b/workshop/models/rules");
+    await user.click(await screen.findByRole("button", { name: "More" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Rebuild as a proposal" }));
+    expect(
+      await screen.findByText(/is written anew; the result waits for your review/),
+    ).toBeVisible();
+    expect(platform.calls).toContainEqual(["refreshModel", "workshop", "rules", true]);
+    platform.chooseFiles = async () => ["/home/ada/notes"];
+    await user.click(screen.getByRole("button", { name: "More" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Save as a file…" }));
+    expect(await screen.findByText(/was saved as a file/)).toBeVisible();
+    expect(platform.calls).toContainEqual(["saveModels", "workshop", ["rules"], "/home/ada/notes"]);
+  });
+
   test("without a document it offers the first refresh", async () => {
     const { user, platform } = renderApp("/b/workshop/models/suppliers");
     expect(await screen.findByRole("heading", { name: "No document yet" })).toBeVisible();

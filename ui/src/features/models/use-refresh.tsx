@@ -30,7 +30,8 @@ export function useRefresh(bank: BankId): Refresh {
     try {
       await inReview.mutateAsync([bank, model.id, full, during]);
       setAsked(null);
-      say(during === "wait" ? strings.waiting(model.name) : strings.queued(model.name));
+      const begun = full ? strings.rebuilding(model.name) : strings.queued(model.name);
+      say(during === "wait" ? strings.waiting(model.name) : begun);
     } catch {
       // Kept by the mutation and shown in the question.
     }
@@ -41,7 +42,8 @@ export function useRefresh(bank: BankId): Refresh {
       setFault(null);
       try {
         const queued = await refresh.mutateAsync([bank, model.id, full]);
-        say(queued.ceiling_reached ? strings.beyond(model.name) : strings.queued(model.name));
+        const begun = full ? strings.rebuilding(model.name) : strings.queued(model.name);
+        say(queued.ceiling_reached ? strings.beyond(model.name) : begun);
       } catch (refused) {
         const report = toReport(refused);
         if (report.reason === "review_in_progress") setAsked({ model, full });

@@ -36,7 +36,8 @@ export function Head({
   const at = rows.findIndex(({ id }) => id === row.id);
   const why = [
     causeOf(row),
-    strings.reason[row.reason],
+    strings.reason[row.reason] ??
+      (row.origin === "full" && view.base_version > 0 ? strings.rebuilt : null),
     // What a person wrote into the file was not read from facts.
     row.origin === "file" ? null : strings.facts(row.facts_read, row.facts_used),
     view.read_to &&

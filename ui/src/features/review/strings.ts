@@ -38,6 +38,7 @@ export const strings = {
     kept_dry_run: "Kept from a dry run",
     outside_edit: "Edited outside of the program",
   } as Record<string, string>,
+  rebuilt: "The document is written anew",
   facts: (read: number, used: number) => `${plural(read, "newer fact")} read, ${used} used`,
   newerWaiting: (count: number) => `${count >= 100 ? "100+" : count} newer`,
   newerFacts: (count: number) => plural(count, "newer fact"),

@@ -89,6 +89,12 @@ fn by_review(
     newest: Option<&ProposalHead>,
 ) -> store::Result<Gate> {
     let standing = standing(head, newest);
+    if review(head) == Review::Auto
+        && standing == Standing::InReview
+        && is_rebuild_beside_edits(head, newest)
+    {
+        return Ok(Gate::Hold);
+    }
     if review(head) == Review::Auto || standing == Standing::None {
         return Ok(Gate::Run);
     }
@@ -97,6 +103,14 @@ fn by_review(
     let in_scope = in_scope.within(&scope.types, &scope.tag_sets);
     let (seen, considered) = (head.last_memory_seen_seq, head.considered_seq);
     Ok(automatic_gate(true, review(head), standing, in_scope, seen, considered))
+}
+
+/// Whether a rebuild of a document that edits keep current waits. It is offered whoever decides on the
+/// edits; one of those must not take its place while a person goes through it.
+fn is_rebuild_beside_edits(head: &ModelHead, newest: Option<&ProposalHead>) -> bool {
+    let trigger = domain::trigger::StatedTrigger::from_stored(&head.trigger).0.effective();
+    trigger.mode == domain::trigger::RefreshMode::Delta
+        && newest.is_some_and(|proposal| proposal.origin == ProposalOrigin::Full)
 }
 
 fn standing(head: &ModelHead, newest: Option<&ProposalHead>) -> Standing {

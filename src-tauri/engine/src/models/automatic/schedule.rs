@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::models::ModelHead;
+use store::proposals::ProposalOrigin;
 use store::{BankKey, ReadTx, WriteTx, operations};
 
 /// Longest wait before the first look, so that programs that start together do not ask together.
@@ -160,8 +161,9 @@ impl Look {
         due: &Due,
         fresh: &Freshness,
     ) -> store::Result<Fate> {
-        let changed =
-            due.full.is_some() && (fresh.needs_refresh || changed_since_full(tx, &due.head)?);
+        // What a rebuild proposed is not proposed again before there is something newer.
+        let needed = fresh.needs_refresh && !rebuild_waits(tx, &due.head)?;
+        let changed = due.full.is_some() && (needed || changed_since_full(tx, &due.head)?);
         let Tick { fire, full_fire, submits } =
             domain::schedule::tick(due.plain, due.full, fresh.needs_refresh, changed);
         store::models::set_fires(tx, due.head.key, fire, full_fire)?;
@@ -202,6 +204,11 @@ fn read_cron(head: &ModelHead, text: Option<&str>) -> Option<Cron> {
             tracing::warn!(model = %head.id, fault = fault.message(), "a schedule is passed over");
         })
         .ok()
+}
+
+fn rebuild_waits(tx: &ReadTx<'_>, head: &ModelHead) -> store::Result<bool> {
+    let newest = store::proposals::newest(tx, head.key)?;
+    Ok(newest.is_some_and(|it| it.state.is_waiting() && it.origin == ProposalOrigin::Full))
 }
 
 /// Whether a memory in scope is newer than what the last full run has read. Without a record of

@@ -23,12 +23,26 @@ use store::{BankKey, ReadTx, WriteTx};
 pub(crate) enum Mover {
     /// A person: an edit, a revert.
     Person,
-    /// A refresh, which read at least what a waiting proposal's run read.
-    Run,
+    /// A refresh that edited it, which read at least what a waiting edit's run read.
+    Edits,
+    /// A refresh that wrote it anew.
+    Rebuild,
 }
 
-/// Moves the proposal of a model that waits, if one does, onto the document just published. A run
-/// takes the place of what an earlier run proposed; a person's own file is never replaced by one.
+impl Mover {
+    /// Whether it takes the place of a proposal of this origin. A person's own file is never replaced
+    /// by a run, and edits say nothing about a rebuild that waits: that is moved like any other.
+    fn replaces(self, waiting: ProposalOrigin) -> bool {
+        match (self, waiting) {
+            (Self::Person, _) | (_, ProposalOrigin::File) => false,
+            (Self::Edits, ProposalOrigin::Full) => false,
+            (Self::Edits | Self::Rebuild, _) => true,
+        }
+    }
+}
+
+/// Moves the proposal of a model that waits, if one does, onto the document just published, unless
+/// what was published takes its place.
 pub(crate) fn after_publish(
     tx: &WriteTx<'_>,
     bank: BankKey,
@@ -40,9 +54,8 @@ pub(crate) fn after_publish(
     let Some(waiting) = rows::waiting(tx, model.head.key)? else { return Ok(()) };
     let opened = Opened::of(tx, waiting)?;
     let gone = Successor::Version(model.head.version);
-    let from_run = opened.row.head.origin != ProposalOrigin::File;
     // All or nothing, and the "all" was made of another document.
-    if opened.is_whole() || (mover == Mover::Run && from_run) {
+    if opened.is_whole() || mover.replaces(opened.row.head.origin) {
         make::supersede(tx, bank, model.head.key, &gone, now)?;
         return Ok(());
     }

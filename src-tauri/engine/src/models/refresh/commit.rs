@@ -18,7 +18,7 @@ use crate::ops::{Handled, Running};
 use crate::report::fault;
 use crate::{Engine, Result};
 use domain::document::Document;
-use domain::model::{CarryOver, PublishedEvidence, after_approval};
+use domain::model::{CarryOver, PublishedEvidence, Review, after_approval};
 use domain::proposal::{ProposalOp, rebase};
 use domain::provenance::Step;
 use domain::refresh::{ClockEvent, Decision, Outcome, next_delta_failures};
@@ -171,14 +171,22 @@ impl Finish {
 
     /// What becomes of the result on the model as it is now.
     fn way(&self, tx: &WriteTx<'_>, fresh: &Loaded, decision: &Decision) -> Result<Way> {
+        let is_other = self.reads_otherwise(fresh);
+        let moved = fresh.row.head.version != self.plan.model.row.head.version;
         if decision.makes_proposal() {
-            return Ok(Way::Propose(self.proposal_reason(fresh.review(), decision)));
+            return Ok(Way::Propose(match self.proposal_reason(fresh.review(), decision) {
+                // Nobody reviews this model, so what became of the run says more than that.
+                ProposalReason::ReviewManual
+                    if fresh.review() == Review::Auto && (moved || is_other) =>
+                {
+                    ProposalReason::DocumentChanged
+                }
+                reason => reason,
+            }));
         }
         if decision.outcome != Outcome::ContentWritten {
             return Ok(Way::Keep);
         }
-        let is_other = self.reads_otherwise(fresh);
-        let moved = fresh.row.head.version != self.plan.model.row.head.version;
         let rebased = if moved && !is_other { self.rebased(fresh) } else { None };
         // A lock set while the run went on holds too.
         let stopped = locks::meets_new(tx, fresh, &self.plan.locks, &self.drafted.document)?;

@@ -21,8 +21,8 @@ use domain::model::{CarryOver, Citation, PublishedEvidence, Review};
 use domain::proposal::{ProposalOp, RunFacts, record_ops};
 use domain::provenance::{Provenance, Step};
 use domain::refresh::{
-    ClockEvent, Decision, Extraction, FailureReason, Idle, Outcome, ResultInput, carry_over,
-    decide, extraction_due, uncovered,
+    ClockEvent, Decision, Extraction, FailureReason, FallbackReason, Idle, Outcome, ResultInput,
+    carry_over, decide, extraction_due, uncovered,
 };
 use domain::trigger::RefreshMode;
 use domain::{Instant, Json, ProposalId, RunId};
@@ -400,7 +400,7 @@ impl Finish {
 
     /// Why the result waits for a person instead of being published.
     pub(super) fn proposal_reason(&self, review: Review, decision: &Decision) -> ProposalReason {
-        if self.plan.mode.must_propose {
+        if self.plan.mode.reason == Some(FallbackReason::DeltaWedged) {
             ProposalReason::DeltaWedged
         } else if review == Review::Auto && decision.large_removal {
             ProposalReason::LargeRemoval
