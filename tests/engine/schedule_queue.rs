@@ -40,6 +40,52 @@ fn run_of(script: &Scripted) {
     script.push(Step::call("done", json!({ "answer": "Nothing.", "memory_ids": [] })));
 }
 
+/// A list narrowed to a time is paged by the last row shown like any other, however many were queued
+/// at one moment.
+#[tokio::test]
+async fn a_list_of_a_time_is_paged_without_a_gap_or_a_repeat() {
+    let f = Fixture::new().await;
+    let mut queued = Vec::new();
+    for hour in 0..5_i64 {
+        for n in 0..3 {
+            let id = OperationId(format!("op-{hour}-{n}"));
+            let kind = store::operations::OperationType::Export;
+            let new = store::operations::NewOperation::asked(id.clone(), kind, json!({}));
+            let (bank, now) = (f.bank.clone(), f.engine.now());
+            f.engine
+                .store()
+                .write("test_operation", move |tx| {
+                    let key = store::banks::key(tx, &bank)?;
+                    store::operations::submit(tx, key, &new, now)
+                })
+                .await
+                .expect("queued");
+            queued.push((f.engine.now(), id));
+        }
+        f.clock.advance_ms(3_600_000);
+    }
+    let (since, until) = (queued[3].0, queued[12].0);
+    let mut seen = Vec::new();
+    let mut after = None;
+    loop {
+        let query = engine::view::operation::OperationQuery {
+            since: Some(since),
+            until: Some(until),
+            limit: Some(4),
+            after: after.take(),
+            ..engine::view::operation::OperationQuery::default()
+        };
+        let page = engine::ops::page(&f.engine, &f.bank, query).await.expect("a page");
+        seen.extend(page.operations.into_iter().map(|row| row.id));
+        match page.next {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
+    let wanted: Vec<OperationId> = queued[3..12].iter().rev().map(|(_, id)| id.clone()).collect();
+    assert_eq!(seen, wanted);
+}
+
 /// 12.3 and FC-14: triggers during a run lead to exactly one follow-up, an explicit submit waits
 /// behind it.
 #[tokio::test]

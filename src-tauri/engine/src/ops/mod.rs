@@ -207,6 +207,8 @@ pub async fn page(engine: &Engine, bank: &BankId, query: OperationQuery) -> Resu
         statuses: query.statuses.iter().copied().map(stored_status).collect(),
         kind,
         model: query.mental_model_id,
+        since: query.since,
+        until: query.until,
     };
     let limit = query.limit.unwrap_or(PAGE).clamp(1, LISTED);
     let (id, queue) = (bank.clone(), &engine.inner.queue);

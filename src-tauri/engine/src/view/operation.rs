@@ -78,6 +78,10 @@ pub struct OperationQuery {
     pub operation_type: Option<String>,
     /// Only of this model.
     pub mental_model_id: Option<ModelId>,
+    /// Only those queued at this moment or later.
+    pub since: Option<Instant>,
+    /// Only those queued before this moment.
+    pub until: Option<Instant>,
     /// Rows of a page, 1 to 100; 20 when absent.
     pub limit: Option<u32>,
     /// The last one of the page before.

@@ -286,6 +286,10 @@ pub struct OperationFilter {
     pub kind: Option<OperationType>,
     /// Only of this model.
     pub model: Option<ModelId>,
+    /// Only those submitted at this moment or later.
+    pub since: Option<Instant>,
+    /// Only those submitted before this moment.
+    pub until: Option<Instant>,
 }
 
 /// A page of operations, newest first; `after` is the last one shown. Gives where the next page
@@ -312,6 +316,7 @@ pub fn list(
                AND (?4 IS NULL OR status IN (SELECT value FROM json_each(?4)))
                AND (?5 IS NULL OR operation_type = ?5)
                AND (?6 IS NULL OR mental_model_uid = ?6)
+               AND created_at >= ?8 AND created_at < ?9
              ORDER BY created_at DESC, id DESC LIMIT ?7"
         ),
         (
@@ -322,6 +327,8 @@ pub fn list(
             filter.kind,
             filter.model.as_ref().map(ModelId::as_str),
             limit,
+            row::ms(filter.since).unwrap_or(i64::MIN),
+            row::ms(filter.until).unwrap_or(i64::MAX),
         ),
         read,
     )?;

@@ -22,7 +22,9 @@ import { ModelMenu } from "./model-menu";
 import { OperationPane } from "./operation-pane";
 import { OperationLine } from "./operation-row";
 import { PauseButton, Remarks, usePausing } from "./remarks";
+import { momentsOf, type When } from "./span";
 import { strings } from "./strings";
+import { TimeFilter } from "./time-filter";
 
 /** `open` is what waits and runs; the others are how work has ended. */
 export const activityFilters = ["all", "open", "failed", "completed", "cancelled"] as const;
@@ -34,11 +36,13 @@ export interface ActivityView {
   kind: string | null;
   /** The model that was worked on; null for all, and for work without one. */
   model: ModelId | null;
+  /** When it was queued; null for any time. */
+  when: When;
 }
 
-const everything: ActivityView = { filter: "all", kind: null, model: null };
-const isNarrowed = ({ filter, kind, model }: ActivityView): boolean =>
-  filter !== "all" || kind !== null || model !== null;
+const everything: ActivityView = { filter: "all", kind: null, model: null, when: null };
+const isNarrowed = ({ filter, kind, model, when }: ActivityView): boolean =>
+  filter !== "all" || kind !== null || model !== null || when !== null;
 
 const statuses: Record<ActivityFilter, OperationStatus[]> = {
   all: [],
@@ -64,14 +68,21 @@ export function ActivityScreen({
 }) {
   const cover = useCover(operation !== null);
   const { narrow, covers } = cover;
+  // Taken once for a choice: all pages of a list are cut out of the same time.
+  const chosenTime = JSON.stringify(view.when);
+  const moments = useMemo(
+    () => JSON.stringify(momentsOf(JSON.parse(chosenTime) as When, new Date())),
+    [chosenTime],
+  );
   const query = useMemo<OperationQuery>(
     () => ({
       statuses: statuses[view.filter],
       operation_type: view.kind,
       mental_model_id: view.model,
+      ...(JSON.parse(moments) as Pick<OperationQuery, "since" | "until">),
       limit: 100,
     }),
-    [view.filter, view.kind, view.model],
+    [view.filter, view.kind, view.model, moments],
   );
   const pausing = usePausing();
   const pages = useOperationPages(bank, query);
@@ -122,6 +133,7 @@ export function ActivityScreen({
             ))}
           </select>
         </label>
+        <TimeFilter when={view.when} onWhen={(when) => onView({ ...view, when })} />
         <ModelMenu bank={bank} model={view.model} onModel={(model) => onView({ ...view, model })} />
       </div>
       {pages.error && !pages.data ? (

@@ -1,9 +1,10 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import { waiting } from "~/platform/fixtures/work";
 import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 import { viewport } from "../../../test/setup";
+import { momentsOf, readDay, type When } from "./span";
 
 const list = () => screen.findByRole("listbox", { name: "Work of this bank" });
 const row = async (name: RegExp) => within(await list()).findByRole("option", { name });
@@ -48,6 +49,33 @@ describe("activity", () => {
     await user.click(screen.getByRole("button", { name: "Model Money" }));
     await user.click(await screen.findByRole("button", { name: "All" }));
     await row(/Move plan/);
+  });
+
+  test("is narrowed to a time, which the address keeps, and to days of one's own", async () => {
+    const { user, platform, history } = renderApp("/b/workshop/activity");
+    const asked = () => platform.calls.findLast(([name]) => name === "pageOperations")?.[2];
+    await row(/Move plan/);
+    await user.selectOptions(screen.getByRole("combobox", { name: "Time" }), "The last hour");
+    await waitFor(() => expect(asked()).toMatchObject({ since: expect.any(String) }));
+    expect(history.location.search).toContain("time=hour");
+    await noViolations();
+    await user.selectOptions(screen.getByRole("combobox", { name: "Time" }), "From … to …");
+    fireEvent.change(await screen.findByLabelText("From"), { target: { value: "2026-03-02" } });
+    await waitFor(() => expect(history.location.search).toContain("from=2026-03-02"));
+    fireEvent.change(screen.getByLabelText("Up to and with"), { target: { value: "2026-03-01" } });
+    expect(await screen.findByText("The first day is after the last.")).toBeVisible();
+    expect(screen.getByLabelText("From")).toBeInvalid();
+    fireEvent.change(screen.getByLabelText("Up to and with"), { target: { value: "2026-03-02" } });
+    await waitFor(() =>
+      expect(asked()).toMatchObject({
+        since: new Date("2026-03-02T00:00:00").toISOString(),
+        until: new Date("2026-03-03T00:00:00").toISOString(),
+      }),
+    );
+    expect(history.location.search).toContain("from=2026-03-02");
+    await user.click(await screen.findByRole("button", { name: "Show all" }));
+    await row(/Move plan/);
+    expect(screen.getByRole("combobox", { name: "Time" })).toHaveDisplayValue("Any time");
   });
 
   test("work that the filters hide says so and is shown again", async () => {
@@ -299,5 +327,33 @@ describe("automatic work in the settings", () => {
     // What was kept is marked; what was refused is not.
     expect(screen.getAllByText("Saved")).toHaveLength(2);
     await noViolations();
+  });
+});
+
+describe("the time that work is narrowed to", () => {
+  const now = new Date("2026-03-29T10:30:00");
+  const since = (when: When) => momentsOf(when, now).since;
+
+  test("a span ends now and begins at a midnight, but for the hour", () => {
+    expect(momentsOf(null, now)).toEqual({});
+    expect(since("hour")).toBe(new Date("2026-03-29T09:30:00").toISOString());
+    expect(since("today")).toBe(new Date("2026-03-29T00:00:00").toISOString());
+    expect(since("week")).toBe(new Date("2026-03-23T00:00:00").toISOString());
+    expect(since("month")).toBe(new Date("2026-02-28T00:00:00").toISOString());
+  });
+
+  test("days count whole, and an open end stays open", () => {
+    expect(momentsOf({ from: "2026-03-28", to: "2026-03-29" }, now)).toEqual({
+      since: new Date("2026-03-28T00:00:00").toISOString(),
+      until: new Date("2026-03-30T00:00:00").toISOString(),
+    });
+    expect(momentsOf({ from: null, to: "2026-03-29" }, now)).not.toHaveProperty("since");
+    expect(momentsOf({ from: null, to: null }, now)).toEqual({});
+  });
+
+  test("only days of the calendar are read from an address", () => {
+    expect(readDay("2026-03-02")).toBe("2026-03-02");
+    for (const none of ["2026-02-30", "2026-13-01", "today", "2026-3-2", 5, null])
+      expect(readDay(none)).toBeNull();
   });
 });

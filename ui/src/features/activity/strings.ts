@@ -10,6 +10,18 @@ export const strings = {
   filters: { all: "All", open: "Open", failed: "Failed", completed: "Done", cancelled: "Stopped" },
   kind: "Kind",
   allKinds: "All kinds",
+  time: "Time",
+  times: {
+    all: "Any time",
+    hour: "The last hour",
+    today: "Today",
+    week: "The last 7 days",
+    month: "The last 30 days",
+    between: "From … to …",
+  },
+  from: "From",
+  to: "Up to and with",
+  backwards: "The first day is after the last.",
   model: "Model",
   allModels: "All",
   noModels: "There is no model in this bank yet.",
@@ -32,7 +44,7 @@ export const strings = {
   },
   none: {
     title: "Nothing matches these filters",
-    about: "This bank has no work of this state, kind and model in its list.",
+    about: "This bank has no work of this state, kind, model and time in its list.",
     clear: "Show all",
   },
   due: {
