@@ -25,6 +25,29 @@ pub fn tags_in_order<S: AsRef<str>>(tags: impl IntoIterator<Item = S>) -> Vec<St
         .collect()
 }
 
+/// The tags in one text, as programs that keep no lists write them: a JSON list (`["home","tax"]`), or
+/// names with commas between them.
+#[must_use]
+pub fn tags_in_text(text: &str) -> Vec<String> {
+    match serde_json::from_str::<Vec<String>>(text.trim()) {
+        Ok(listed) => tags_in_order(listed),
+        Err(_) => tags_in_order(text.split(',')),
+    }
+}
+
+/// The known tag that somebody probably meant: another one that differs by case or blanks alone. Both
+/// are kept apart as they are written, so this is for pointing it out.
+#[must_use]
+pub fn written_otherwise<'a>(
+    tag: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let bare = |tag: &str| tag.split_whitespace().collect::<String>().to_lowercase();
+    let tag = normal_tag(tag)?;
+    let other = |known: &&str| *known != tag && bare(known) == bare(&tag);
+    known.into_iter().find(other)
+}
+
 /// A set of tags in normal form, sorted by code point.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]
 #[serde(transparent)]

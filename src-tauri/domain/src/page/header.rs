@@ -51,7 +51,7 @@ fn scalar(value: &str, inner: &[&str]) -> String {
     crate::text::collapse_blanks(&text)
 }
 
-/// A value that is a list: in brackets, one item a line, or a single item.
+/// A value that is a list: in brackets, one item a line, a list within a text, or a single item.
 fn list(value: &str, inner: &[&str]) -> Vec<String> {
     let value = value.trim();
     let items = if let Some(flow) = value.strip_prefix('[') {
@@ -60,7 +60,8 @@ fn list(value: &str, inner: &[&str]) -> Vec<String> {
         let dashed = inner.iter().filter_map(|line| line.strip_prefix('-'));
         dashed.map(|item| scalar(item, &[])).collect()
     } else {
-        vec![scalar(value, &[])]
+        let text = scalar(value, &[]);
+        serde_json::from_str(&text).unwrap_or_else(|_| vec![text])
     };
     items.into_iter().filter(|item| !item.trim().is_empty()).collect()
 }

@@ -217,6 +217,10 @@ fn read_fact(mut value: serde_json::Value) -> Result<NewFact, String> {
             *time = full_time(time);
         }
     }
+    if let Some(serde_json::Value::String(text)) = object.get("tags") {
+        let tags = domain::tags::tags_in_text(text);
+        object.insert("tags".to_owned(), tags.into());
+    }
     if let Some(serde_json::Value::Object(metadata)) = object.get_mut("metadata") {
         for value in metadata.values_mut() {
             if !value.is_string() {

@@ -8,14 +8,15 @@ use crate::handle::read_bank;
 use crate::reflect::caller::Caller;
 use crate::reflect::structured;
 use crate::report::fault;
-use crate::view::form::{MatchReach, NextRuns, SchemaProblem, SchemaTry, ScopeReach};
+use crate::view::form::{MatchReach, NextRuns, SchemaProblem, SchemaTry, ScopeReach, TagPair};
 use crate::view::model::NewModel;
 use crate::{Engine, Result};
 use domain::cron::Cron;
 use domain::schema::{check_response_schema, field_faults, validate_response_schema};
 use domain::scope::Scope;
-use domain::tags::TagsMatch;
-use domain::{BankId, FieldFault, Json, ModelId};
+use domain::tags::{TagsMatch, written_otherwise};
+use domain::{BankId, FactType, FieldFault, Json, ModelId};
+use store::tag_sets::TagSets;
 use tokio_util::sync::CancellationToken;
 
 /// Occurrences of a schedule that a form shows.
@@ -50,7 +51,20 @@ pub(super) async fn scope_reach(
             };
             TagsMatch::ALL.into_iter().map(each).collect::<store::Result<_>>()?
         };
-        Ok(ScopeReach { memories: reach(&scope)?, tags_match: scope.tags_match, by_match })
+        let known = store::tag_sets::tag_counts(tx, key)?;
+        let known = || known.iter().map(|(name, _)| name.as_str());
+        let pair = |tag: &String| {
+            // One that memories carry as it is written is meant as it is written.
+            let other = written_otherwise(tag, known()).filter(|_| !known().any(|it| it == tag))?;
+            Some(TagPair { tag: tag.clone(), other: other.to_owned() })
+        };
+        Ok(ScopeReach {
+            memories: reach(&scope)?,
+            of: counts.within(&FactType::ALL, &TagSets::All),
+            tags_match: scope.tags_match,
+            by_match,
+            written_otherwise: checked.tags.iter().filter_map(pair).collect(),
+        })
     })
     .await
 }

@@ -10,11 +10,25 @@ use serde::{Deserialize, Serialize};
 pub struct ScopeReach {
     /// Memories that the scope reads now.
     pub memories: u32,
+    /// Memories that the bank holds.
+    pub of: u32,
     /// How its tags are matched, with the default filled in.
     pub tags_match: TagsMatch,
     /// What the same scope would read under each way to match its tags, in the order in which they
     /// are offered; empty when groups take the place of the tags.
     pub by_match: Vec<MatchReach>,
+    /// Tags of the scope that memories of the bank write otherwise.
+    pub written_otherwise: Vec<TagPair>,
+}
+
+/// A tag, and one that differs from it by case or blanks alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct TagPair {
+    /// The tag as it was given.
+    pub tag: String,
+    /// The tag that the bank has.
+    pub other: String,
 }
 
 /// The reach of a scope under one way to match its tags.

@@ -13,6 +13,7 @@ import { emptyValues, type FormValues, type Given, newModelOf, reviewOf } from "
 import { ModelFields, useFieldFaults } from "./model-form";
 import { SchemaBuilder } from "./schema/schema-builder";
 import { Summary } from "./summary";
+import { useEmptyScope } from "./use-empty-scope";
 import { useFormGate } from "./use-form-gate";
 import { useKeptChanges } from "./use-kept-changes";
 
@@ -41,14 +42,13 @@ export function NewModelScreen({
   const draft = useKeptChanges(form, `new ${bank} ${template ?? ""} ${given?.question ?? ""}`);
   const gate = useFormGate(form);
   const refused = useFieldFaults(form, create.error);
+  const scope = useEmptyScope(bank);
 
   const leave = () => {
     draft.drop();
     void navigate({ to: "/b/$bank/models", params: { bank }, search: {} });
   };
-  const send = form.handleSubmit((values) => {
-    // The form can be sent by other ways than its button.
-    if (gate !== null || create.isPending) return;
+  const save = (values: FormValues) =>
     create.mutate([bank, newModelOf(values)], {
       onSuccess: ({ id }) => {
         draft.drop();
@@ -59,6 +59,10 @@ export function NewModelScreen({
         });
       },
     });
+  const send = form.handleSubmit(async (values) => {
+    // The form can be sent by other ways than its button.
+    if (gate !== null || create.isPending) return;
+    await scope.check(values, () => save(values));
   });
   const make = (event?: FormEvent) => {
     // What the engine found before may be mended where the form's own rules do not look.
@@ -114,6 +118,7 @@ export function NewModelScreen({
           </Button>
         </div>
       </form>
+      {scope.question}
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import { useDeferredValue } from "react";
 import { type Control, useWatch } from "react-hook-form";
+import { Button } from "~/components/button";
 import { cn } from "~/lib/cn";
 import type { BankId, ScopeReach, TagsMatch } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
@@ -20,7 +21,7 @@ export function Reach({ bank, control }: { bank: BankId; control: Control<FormVa
   if (!reach) return null;
   return (
     <p role="status" className="font-medium">
-      {reach.memories === 0 ? strings.reachNone : strings.reach(reach.memories)}
+      {reach.memories === 0 ? strings.reachNone(reach.of) : strings.reach(reach.memories)}
     </p>
   );
 }
@@ -36,6 +37,12 @@ export function MatchChoice({ form, bank }: { form: Form; bank: BankId }) {
   const usual: TagsMatch = tags.length > 0 ? "all_strict" : "any";
   const counts = new Map(reach?.by_match.map((way) => [way.tags_match, way.memories]));
   // Without tags four of the ways say the same, so only the two that differ are offered.
+  const written = reach?.written_otherwise ?? [];
+  const nothing = reach !== undefined && reach.memories === 0;
+  // One press to the way that reads the least of those that read anything.
+  const other = nothing
+    ? reach.by_match.filter((way) => way.memories > 0).sort((a, b) => a.memories - b.memories)[0]
+    : undefined;
   const offered = tags.length > 0 ? ways : (["any", "exact"] as const);
   return (
     <fieldset className="grid gap-0.5">
@@ -72,6 +79,24 @@ export function MatchChoice({ form, bank }: { form: Form; bank: BankId }) {
           </label>
         );
       })}
+      {other && tags.length > 0 && (
+        <Button
+          size="small"
+          className="mt-1 justify-self-start"
+          onClick={() =>
+            setValue("match", other.tags_match === usual ? "" : other.tags_match, {
+              shouldDirty: true,
+            })
+          }
+        >
+          {strings.reachOther(strings.matches[other.tags_match], other.memories)}
+        </Button>
+      )}
+      {written.map(({ tag, other: known }) => (
+        <p key={tag} className="type-small mt-1 text-muted">
+          {strings.written(tag, known)}
+        </p>
+      ))}
     </fieldset>
   );
 }

@@ -13,6 +13,7 @@ import { ModelFields, useFieldFaults } from "./model-form";
 import { PublishCard } from "./publish-card";
 import { SchemaBuilder } from "./schema/schema-builder";
 import { Summary } from "./summary";
+import { useEmptyScope } from "./use-empty-scope";
 import { useFormGate } from "./use-form-gate";
 import { useKeptChanges } from "./use-kept-changes";
 
@@ -28,17 +29,20 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
   const { isDirty } = form.formState;
   const unavailable = gate ?? (isDirty ? undefined : strings.unchanged);
   const refused = useFieldFaults(form, update.error);
+  const scope = useEmptyScope(bank);
 
-  const send = form.handleSubmit((values) => {
+  const send = form.handleSubmit(async (values) => {
     // The form can be sent by other ways than its button.
     if (unavailable !== undefined || update.isPending) return;
-    update.mutate([bank, detail.model.id, patchOf(values)], {
-      onSuccess: (saved) => {
-        form.reset(valuesOf(saved));
-        draft.drop();
-        announce(strings.saved);
-      },
-    });
+    await scope.check(values, () =>
+      update.mutate([bank, detail.model.id, patchOf(values)], {
+        onSuccess: (saved) => {
+          form.reset(valuesOf(saved));
+          draft.drop();
+          announce(strings.saved);
+        },
+      }),
+    );
   });
   const save = (event?: FormEvent) => {
     // What the engine found before may be mended where the form's own rules do not look.
@@ -100,6 +104,7 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
           </Button>
         </div>
       </form>
+      {scope.question}
     </>
   );
 }
