@@ -129,9 +129,12 @@ const WRITES: &[(&str, &[CacheTag])] = &[
     ("check_published_files", &[Models, Proposals]),
     ("create_folder", &[Models]),
     ("create_page", &[Models, Operations, Banks]),
+    ("adopt_model", &[Models]),
+    ("release_page", &[Models]),
     ("update_node", &[Models, Operations]),
     ("delete_node", &[Models, Versions, Proposals, Operations, Banks]),
     ("save_page_bundle", &[]),
+    ("save_models", &[]),
     ("import_pages", &[Models, Versions, Proposals, Banks]),
 ];
 

@@ -229,6 +229,44 @@ async fn a_new_question_queues_a_refresh_and_nothing_else_does() {
     assert_eq!(row.id, operation);
 }
 
+/// A model gets a place, and can be taken from it again, with all that is its own.
+#[tokio::test]
+async fn a_model_that_is_there_becomes_a_page_and_a_model_again() {
+    let f = Fixture::new().await;
+    let shelf = folder(&f, "Shelf", None).await;
+    let (_, kiln) = (folder(&f, "Inner", Some(&shelf)).await, ModelId::from("kiln"));
+    let model = crate::models::kiln(engine::view::model::ReviewMode::Manual, "delta");
+    let model = engine::view::model::NewModel {
+        content: Some("# Kiln\n\nIt burns wood.\n".to_owned()),
+        ..model
+    };
+    models::create(&f.engine, &f.bank, model).await.expect("a model");
+    let before = models::get(&f.engine, &f.bank, &kiln).await.expect("it");
+    let at = |parent: Option<&NodeId>, position| NodePlace { parent_id: parent.cloned(), position };
+    let page = pages::adopt(&f.engine, &f.bank, &kiln, at(Some(&shelf), Some(0))).await;
+    let page = page.expect("a page");
+    assert_eq!(names(&f).await, ["Shelf", "  The kiln", "  Inner"]);
+    assert_eq!(page.page.expect("its fields").mental_model_id, kiln);
+    let after = models::get(&f.engine, &f.bank, &kiln).await.expect("it");
+    assert_eq!((after.content, after.trigger), (before.content, before.trigger));
+    assert_eq!((after.model.version, after.page_id.as_ref()), (1, Some(&page.id)));
+    let refused = async |model: &str, parent: Option<&NodeId>| {
+        let model = ModelId::from(model);
+        let adopted = pages::adopt(&f.engine, &f.bank, &model, at(parent, None)).await;
+        adopted.expect_err("refused").reason()
+    };
+    assert_eq!(refused("kiln", None).await, "invalid_request", "it is a page already");
+    assert_eq!(refused("none", None).await, "model_not_found");
+    pages::release(&f.engine, &f.bank, &page.id).await.expect("released");
+    assert_eq!(names(&f).await, ["Shelf", "  Inner"]);
+    assert_eq!(models::get(&f.engine, &f.bank, &kiln).await.expect("it").page_id, None);
+    let own = pages::release(&f.engine, &f.bank, &shelf).await.expect_err("a folder");
+    assert_eq!(own.reason(), "invalid_request");
+    update(&f, &shelf, renamed("the KILN")).await.expect("a name");
+    assert_eq!(refused("kiln", None).await, "name_taken");
+    assert_eq!(refused("kiln", Some(&page.id)).await, "bad_parent");
+}
+
 async fn library(f: &Fixture) -> (NodeId, CreatedPage) {
     let shelf = folder(f, "Machines [old]", None).await;
     let kiln = NewPage {

@@ -62,6 +62,73 @@ async fn bundle(f: &Fixture) -> (NodeId, tempfile::TempDir) {
     (page.page_id, folder)
 }
 
+/// Who decides on what is read in, where that is not said, is what the bank presumes.
+#[tokio::test]
+async fn what_is_read_in_goes_by_its_bank_where_nothing_is_said() {
+    let f = Fixture::new().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["plain.md", "stated.md", "other.md"] {
+        std::fs::write(folder.path().join(name), "It burns wood.\n").expect("a file");
+    }
+    let review = async |name: &str, as_pages: bool, review: Option<ReviewMode>| {
+        let input = ImportPages { as_pages, review, ..from(&folder.path().join(name)) };
+        model(&f, &import(&f, input).await, 0).await.model.review
+    };
+    assert_eq!(review("plain.md", true, None).await, ReviewMode::Auto);
+    let manual = serde_json::json!({ "review_default": "manual" });
+    engine::settings::set_of(&f.engine, &f.bank, manual.into()).await.expect("settings");
+    assert_eq!(review("stated.md", true, None).await, ReviewMode::Manual);
+    assert_eq!(review("stated.md", false, None).await, ReviewMode::Manual);
+    assert_eq!(review("other.md", true, Some(ReviewMode::Auto)).await, ReviewMode::Auto);
+}
+
+/// Models as files of their own: named after them, over nothing but themselves, and readable again.
+#[tokio::test]
+async fn chosen_models_are_saved_as_files_and_replace_nothing_else() {
+    let f = Fixture::new().await;
+    let mut ids = Vec::new();
+    for (id, name) in [("one", "The kiln"), ("two", "The Kiln!"), ("three", "Der Ofen von Köln")] {
+        let made = engine::view::model::NewModel {
+            id: Some(id.to_owned()),
+            name: name.to_owned(),
+            content: Some(PAGE.to_owned()),
+            ..crate::models::kiln(ReviewMode::Manual, "delta")
+        };
+        ids.push(models::create(&f.engine, &f.bank, made).await.expect("a model").id);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path().display().to_string();
+    let mine = folder.path().join("the-kiln.md");
+    std::fs::write(&mine, "Mine.\n").expect("a file");
+    let names = || {
+        let all = std::fs::read_dir(folder.path()).expect("a folder");
+        let mut all: Vec<String> = all
+            .map(|one| one.expect("a file").file_name().to_string_lossy().into_owned())
+            .collect();
+        all.sort();
+        all
+    };
+    let wanted = ["der-ofen-von-köln.md", "the-kiln-2.md", "the-kiln-3.md", "the-kiln.md"];
+    for _ in 0..2 {
+        let written = pages::save_models(&f.engine, &f.bank, &ids, &at).await.expect("files");
+        assert_eq!((written, names()), (3, wanted.map(str::to_owned).to_vec()));
+    }
+    assert_eq!(std::fs::read_to_string(&mine).expect("the file"), "Mine.\n");
+    let saved = std::fs::read_to_string(folder.path().join(wanted[1])).expect("a file");
+    assert!(saved.contains("id: \"one\"") && saved.ends_with(PAGE), "{saved}");
+    let nowhere = folder.path().join("none").display().to_string();
+    let refused = pages::save_models(&f.engine, &f.bank, &ids, &nowhere).await;
+    assert_eq!(Report::from(refused.expect_err("no folder")).fields[0].field, "folder");
+    let gone = [id()];
+    let refused = pages::save_models(&f.engine, &f.bank, &gone, &at).await.expect_err("no model");
+    assert_eq!(refused.reason(), "model_not_found");
+    let other = Fixture::new().await;
+    let back = ImportPages { as_pages: false, ..from(&folder.path().join(wanted[0])) };
+    let back = import(&other, back).await;
+    assert_eq!(back.imported[0].mental_model_id.as_str(), "three");
+    assert_eq!(model(&other, &back, 0).await.content, PAGE);
+}
+
 #[tokio::test]
 async fn a_path_that_leads_nowhere_is_told_with_what_to_do() {
     let f = Fixture::new().await;

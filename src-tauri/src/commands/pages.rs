@@ -1,12 +1,12 @@
 //! Commands about the knowledge base: each one call of the engine.
 
 use crate::state::App;
-use domain::{BankId, NodeId};
+use domain::{BankId, ModelId, NodeId};
 use engine::models::pages;
 use engine::report::Report;
 use engine::view::page::{
     BundleFile, ChangedNode, CreatedPage, ImportPages, ImportedPages, NewFolder, NewPage,
-    NodePatch, PageHit, PageText, TreeNode,
+    NodePatch, NodePlace, PageHit, PageText, TreeNode,
 };
 use tauri::State;
 
@@ -37,6 +37,25 @@ pub async fn create_page(
     input: NewPage,
 ) -> Result<CreatedPage, Report> {
     Ok(pages::create_page(&app.engine().await?, &bank, input).await?)
+}
+
+/// Makes a page of a model that has no place in the tree.
+#[tauri::command]
+#[specta::specta]
+pub async fn adopt_model(
+    app: State<'_, App>,
+    bank: BankId,
+    model: ModelId,
+    place: NodePlace,
+) -> Result<TreeNode, Report> {
+    Ok(pages::adopt(&app.engine().await?, &bank, &model, place).await?)
+}
+
+/// Takes a page out of the tree and keeps its model.
+#[tauri::command]
+#[specta::specta]
+pub async fn release_page(app: State<'_, App>, bank: BankId, id: NodeId) -> Result<(), Report> {
+    Ok(pages::release(&app.engine().await?, &bank, &id).await?)
 }
 
 /// Renames, moves or changes a folder or page.
@@ -81,6 +100,18 @@ pub async fn save_page_bundle(
     folder: String,
 ) -> Result<u32, Report> {
     Ok(pages::save_bundle(&app.engine().await?, &bank, &folder).await?)
+}
+
+/// Writes models as Markdown files into a folder; gives how many.
+#[tauri::command]
+#[specta::specta]
+pub async fn save_models(
+    app: State<'_, App>,
+    bank: BankId,
+    models: Vec<ModelId>,
+    folder: String,
+) -> Result<u32, Report> {
+    Ok(pages::save_models(&app.engine().await?, &bank, &models, &folder).await?)
 }
 
 /// Takes Markdown files in as pages or models.

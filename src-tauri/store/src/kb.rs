@@ -264,6 +264,12 @@ pub fn delete(tx: &WriteTx<'_>, bank: BankKey, id: &NodeId) -> Result<()> {
     changed(tx, bank)
 }
 
+/// Takes a page out of the tree and leaves its model.
+pub fn release(tx: &WriteTx<'_>, bank: BankKey, page: &Node) -> Result<()> {
+    tx.run("DELETE FROM kb_node WHERE id = ?1", [page.key])?;
+    changed(tx, bank)
+}
+
 /// The tree is shown beside the models, so whoever shows models looks again.
 fn changed(tx: &WriteTx<'_>, bank: BankKey) -> Result<()> {
     tx.changed(bank, CacheTag::Models, None)

@@ -90,6 +90,7 @@ const commands = {
   },
   "pages.out": { words: "Move out of the folder", group: "Pages", keys: ["alt+arrowleft"] },
   "pages.delete": { words: "Delete…", group: "Pages", keys: ["mod+backspace"] },
+  "pages.adopt": { words: "Add a model to the folders…", group: "Pages", keys: [] },
   "pages.import": { words: "Import Markdown as pages or models…", group: "Pages", keys: [] },
   "pages.save": { words: "Save all pages as files…", group: "Pages", keys: [] },
 

@@ -153,6 +153,10 @@ export const commands = {
 	createFolder: (bank: BankId, input: NewFolder) => __TAURI_INVOKE<TreeNode>("create_folder", { bank, input }),
 	/**  Makes a page with its model. */
 	createPage: (bank: BankId, input: NewPage) => __TAURI_INVOKE<CreatedPage>("create_page", { bank, input }),
+	/**  Makes a page of a model that has no place in the tree. */
+	adoptModel: (bank: BankId, model: ModelId, place: NodePlace) => __TAURI_INVOKE<TreeNode>("adopt_model", { bank, model, place }),
+	/**  Takes a page out of the tree and keeps its model. */
+	releasePage: (bank: BankId, id: NodeId) => __TAURI_INVOKE<null>("release_page", { bank, id }),
 	/**  Renames, moves or changes a folder or page. */
 	updateNode: (bank: BankId, id: NodeId, patch: NodePatch) => __TAURI_INVOKE<ChangedNode>("update_node", { bank, id, patch }),
 	/**  Deletes a folder or page with everything in it. */
@@ -163,6 +167,8 @@ export const commands = {
 	pageBundle: (bank: BankId) => __TAURI_INVOKE<BundleFile[]>("page_bundle", { bank }),
 	/**  Writes all pages as files into a folder; gives how many. */
 	savePageBundle: (bank: BankId, folder: string) => __TAURI_INVOKE<number>("save_page_bundle", { bank, folder }),
+	/**  Writes models as Markdown files into a folder; gives how many. */
+	saveModels: (bank: BankId, models: ModelId[], folder: string) => __TAURI_INVOKE<number>("save_models", { bank, models, folder }),
 	/**  Takes Markdown files in as pages or models. */
 	importPages: (bank: BankId, input: ImportPages) => __TAURI_INVOKE<ImportedPages>("import_pages", { bank, input }),
 	/**  Pages by words and by meaning, best first. */
@@ -271,7 +277,7 @@ export const DISPOSITION_PRESETS = [["customer_support",{"empathy":5,"literalism
 
 export const READS = {"appStatus":["settings","banks"],"bankSettings":["settings","banks"],"checkSchema":[],"dataFolder":["settings"],"diffVersions":["versions"],"directivesInScope":["directives"],"discoverEndpoints":[],"getDryRun":["runs"],"getMemory":["memories","models"],"getModel":["models","versions","proposals"],"getProposal":["proposals"],"getReflectRun":["runs"],"getVersion":["versions"],"listBanks":["banks","memories","documents","models","proposals"],"listDirectives":["directives"],"listDocuments":["documents"],"listLlms":[],"listMemories":["memories"],"listModels":["models","proposals"],"listOperations":["operations"],"listProposals":["proposals"],"listReflectRuns":["runs"],"listRefreshRuns":["runs","models"],"listTags":["memories","tags"],"listVersions":["versions","proposals"],"llmSettings":["settings","endpoints"],"look":["settings"],"modelBlame":["models","versions","proposals"],"nextRuns":[],"pageBundle":["models","versions"],"pageOperations":["operations"],"pageText":["models"],"pageTree":["models","proposals"],"paletteSearch":["models","memories","banks","documents"],"planImport":[],"previewDraft":["proposals"],"previewProposal":["proposals"],"programSettings":["settings"],"proposalAsEdit":["proposals","models"],"recall":["memories"],"sampleQuestions":["memories"],"scopeReach":["memories"],"searchPages":["models"],"thirdPartyNotices":[]} as const;
 
-export const WRITES = {"addMemory":["memories","models","banks"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"changeGuidance":["models"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearObservations":["memories","models","banks"],"clearPublishTarget":["models"],"consolidateNow":["operations"],"createBank":["banks"],"createDirective":["directives","tags"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations","banks"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteDirective":["directives"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals","operations","banks"],"deleteOperation":["operations"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editDraft":["proposals"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"importPages":["models","versions","proposals","banks"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"moveDirective":["directives"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshInReview":["operations","models"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"removeLock":["models"],"reopen":["settings","banks"],"requestAgain":["operations","models","proposals"],"resolveConflict":["proposals"],"restoreDirective":["directives","tags"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryFailedConsolidation":["operations","memories","banks"],"retryOperation":["operations","models"],"retryReflect":["runs"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"savePageBundle":[],"setBankSettings":["settings","banks","operations","models"],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setProgramSettings":["settings","operations","models"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateDirective":["directives","tags"],"updateModel":["models"],"updateNode":["models","operations"]} as const;
+export const WRITES = {"addMemory":["memories","models","banks"],"adoptModel":["models"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"changeGuidance":["models"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearObservations":["memories","models","banks"],"clearPublishTarget":["models"],"consolidateNow":["operations"],"createBank":["banks"],"createDirective":["directives","tags"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations","banks"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteDirective":["directives"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals","operations","banks"],"deleteOperation":["operations"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editDraft":["proposals"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"importPages":["models","versions","proposals","banks"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"moveDirective":["directives"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshInReview":["operations","models"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"releasePage":["models"],"removeLock":["models"],"reopen":["settings","banks"],"requestAgain":["operations","models","proposals"],"resolveConflict":["proposals"],"restoreDirective":["directives","tags"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryFailedConsolidation":["operations","memories","banks"],"retryOperation":["operations","models"],"retryReflect":["runs"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"saveModels":[],"savePageBundle":[],"setBankSettings":["settings","banks","operations","models"],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setProgramSettings":["settings","operations","models"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateDirective":["directives","tags"],"updateModel":["models"],"updateNode":["models","operations"]} as const;
 
 /* Types */
 /**  Another run over what a proposal read. */
@@ -1296,7 +1302,7 @@ export type ImportPages = {
 	parent_id?: NodeId | null,
 	/**  What to do with one that is there already. */
 	on_conflict?: OnConflict,
-	/**  Who decides; `auto` when absent. */
+	/**  Who decides; when absent what the bank presumes, else `auto`. */
 	review?: Review | null,
 };
 
@@ -1849,7 +1855,7 @@ export type NewPage = {
 	max_tokens?: number | null,
 	/**  Stated settings, by key; the defaults of a page lie under them. */
 	trigger?: JsonValue | null,
-	/**  Who decides; `auto` when absent. */
+	/**  Who decides; when absent what the bank presumes, else `auto`. */
 	review?: Review | null,
 	/**  A document to begin with; then no refresh is queued. */
 	content?: string | null,
@@ -2049,6 +2055,10 @@ export type OperationQuery = {
 	operation_type?: string | null,
 	/**  Only of this model. */
 	mental_model_id?: ModelId | null,
+	/**  Only those queued at this moment or later. */
+	since?: string | null,
+	/**  Only those queued before this moment. */
+	until?: string | null,
 	/**  Rows of a page, 1 to 100; 20 when absent. */
 	limit?: number | null,
 	/**  The last one of the page before. */
@@ -2919,6 +2929,8 @@ export type Scope = {
 export type ScopeReach = {
 	/**  Memories that the scope reads now. */
 	memories: number,
+	/**  Memories that the bank holds. */
+	of: number,
 	/**  How its tags are matched, with the default filled in. */
 	tags_match: TagsMatch,
 	/**
@@ -2926,6 +2938,8 @@ export type ScopeReach = {
 	 *  are offered; empty when groups take the place of the tags.
 	 */
 	by_match: MatchReach[],
+	/**  Tags of the scope that memories of the bank write otherwise. */
+	written_otherwise: TagPair[],
 };
 
 /**  A finite number such as a relevance or a fused rank. In TypeScript it is `number`. */
@@ -3065,6 +3079,14 @@ export type TagLeaf = {
 	match: TagsMatch,
 	/**  `exact` when it was not stated. */
 	resolve: Resolve,
+};
+
+/**  A tag, and one that differs from it by case or blanks alone. */
+export type TagPair = {
+	/**  The tag as it was given. */
+	tag: string,
+	/**  The tag that the bank has. */
+	other: string,
 };
 
 /**  One tag of a bank. */

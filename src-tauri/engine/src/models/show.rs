@@ -47,7 +47,7 @@ impl Around {
         let filter = OperationFilter {
             statuses: vec![OperationStatus::Pending, OperationStatus::Processing],
             kind: Some(OperationType::RefreshMentalModel),
-            model: None,
+            ..OperationFilter::default()
         };
         let mut queued: HashMap<ModelId, Vec<Operation>> = HashMap::new();
         for operation in list_operations(tx, bank, &filter, None, u32::MAX)?.0 {

@@ -100,7 +100,7 @@ pub struct NewPage {
     /// Stated settings, by key; the defaults of a page lie under them.
     #[serde(default)]
     pub trigger: Option<Json>,
-    /// Who decides; `auto` when absent.
+    /// Who decides; when absent what the bank presumes, else `auto`.
     #[serde(default)]
     pub review: Option<ReviewMode>,
     /// A document to begin with; then no refresh is queued.
@@ -230,7 +230,7 @@ pub struct ImportPages {
     /// What to do with one that is there already.
     #[serde(default)]
     pub on_conflict: OnConflict,
-    /// Who decides; `auto` when absent.
+    /// Who decides; when absent what the bank presumes, else `auto`.
     #[serde(default)]
     pub review: Option<ReviewMode>,
 }

@@ -12,6 +12,7 @@ import { CronField } from "./cron-field";
 import { strings as form } from "./form-strings";
 import { tagsOf } from "./groups";
 import { strings } from "./strings";
+import { useExport } from "./use-export";
 
 const words = strings.bulk;
 
@@ -35,6 +36,7 @@ export function BulkBar({
   onNone: () => void;
 }) {
   const [asking, setAsking] = useState<Asking>(null);
+  const files = useExport(bank);
   const dialog = { bank, models, onGone: () => setAsking(null) };
   return (
     <div
@@ -62,6 +64,9 @@ export function BulkBar({
         <Button size="small" onClick={() => setAsking("tags")}>
           {words.tags}
         </Button>
+        <Button size="small" disabled={files.busy} onClick={() => void files.run(models)}>
+          {words.export}
+        </Button>
         <Button size="small" onClick={() => setAsking("clear")}>
           {words.clear}
         </Button>
@@ -69,6 +74,7 @@ export function BulkBar({
           {words.remove}
         </Button>
       </span>
+      {files.fault && <ReportCard report={files.fault} className="w-full" />}
       {asking === "schedule" && <ScheduleDialog {...dialog} />}
       {asking === "tags" && <TagsDialog {...dialog} />}
       {asking === "clear" && <ClearDialog {...dialog} />}

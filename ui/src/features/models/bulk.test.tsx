@@ -81,6 +81,25 @@ describe("dry runs of several models", { timeout: 60_000 }, () => {
   });
 });
 
+test("chosen models are saved as files; what is refused stands beside them", async () => {
+  const { user, platform } = renderApp("/b/workshop/models");
+  const asked: unknown[] = [];
+  platform.chooseFiles = async (how) => {
+    asked.push(how);
+    return ["/home/ada/notes"];
+  };
+  await screen.findByRole("row", { name: /Workshop status/ });
+  screen.getByRole("grid").focus();
+  await user.keyboard("{Control>}a{/Control}");
+  await user.click(await screen.findByRole("button", { name: "Save as files…" }));
+  expect(await screen.findByText(/^\d+ files written$/)).toBeVisible();
+  expect(asked).toEqual([{ title: "Where should the files be written?", folders: true }]);
+  const [, bank, models, folder] = platform.calls.find(([name]) => name === "saveModels") ?? [];
+  expect([bank, folder]).toEqual(["workshop", "/home/ada/notes"]);
+  expect(models).toContain("status");
+  await noViolations();
+});
+
 test("several documents are cleared once it is confirmed, those never written left out", async () => {
   const { user, platform } = renderApp("/b/workshop/models");
   await screen.findByRole("row", { name: /Workshop status/ });

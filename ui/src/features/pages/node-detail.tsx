@@ -23,6 +23,8 @@ export interface NodeActs {
   rename: () => void;
   move: () => void;
   remove: () => void;
+  /** Leaves the model of a page and takes its place away. */
+  release: () => void;
   /** A sentence where there is no such place. */
   step: (step: Step) => string | (() => void);
 }
@@ -102,6 +104,7 @@ function ActsMenu({ bank, node, acts }: { bank: BankId; node: TreeNode; acts: No
         </>
       )}
       <MenuSeparator />
+      {node.page && <MenuItem onSelect={acts.release}>{words.release}</MenuItem>}
       <MenuItem danger command="pages.delete" onSelect={acts.remove}>
         {words.remove}
       </MenuItem>

@@ -12,6 +12,7 @@ import { useCommands } from "~/keys/use-commands";
 import { useCover } from "~/lib/use-cover";
 import type { BankId, NodeId, TreeNode } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
+import { AdoptDialog } from "./adopt-dialog";
 import { Hits } from "./hits";
 import { ImportDialog } from "./import-dialog";
 import { MoveDialog } from "./move-dialog";
@@ -22,7 +23,7 @@ import { strings } from "./strings";
 import { above, rowsOf } from "./tree";
 import { useActs } from "./use-acts";
 
-type Dialog = "folder" | "page" | "import" | "rename" | "move" | "remove" | null;
+type Dialog = "folder" | "page" | "adopt" | "import" | "rename" | "move" | "remove" | null;
 
 /** Models as folders and pages: browse them, put them in order, save them as files, read files in. */
 export function PagesScreen({
@@ -99,6 +100,7 @@ export function PagesScreen({
     "pages.down": step("down"),
     "pages.in": step("in"),
     "pages.out": step("out"),
+    "pages.adopt": () => setDialog("adopt"),
     "pages.import": () => setDialog("import"),
     "pages.save": hasPages ? save : strings.nothingToExport,
   });
@@ -108,6 +110,7 @@ export function PagesScreen({
     move: () => setDialog("move"),
     remove: () => setDialog("remove"),
     step,
+    release: () => node && acts.release(node, () => onNode(node.parent_id)),
   };
   const detail = node && (
     <NodeDetail
@@ -149,6 +152,7 @@ export function PagesScreen({
       );
     return (
       <PagesTree
+        nodes={nodes}
         rows={rows}
         folded={folded}
         models={models}
@@ -157,6 +161,7 @@ export function PagesScreen({
         onFold={fold}
         onOpen={openPage}
         onLook={cover.look}
+        onDrop={acts.move}
       />
     );
   };
@@ -204,10 +209,11 @@ export function PagesScreen({
                     className="max-w-[26rem] flex-1"
                   />
                 )}
-                {/* Stays while the first pages arrive, so that the focus comes back to it. */}
-                <Button className="ml-auto" onClick={() => setDialog("import")}>
-                  {strings.import.open}
+                <Button className="ml-auto" onClick={() => setDialog("adopt")}>
+                  {strings.adopt.open}
                 </Button>
+                {/* Stays while the first pages arrive, so that the focus comes back to it. */}
+                <Button onClick={() => setDialog("import")}>{strings.import.open}</Button>
                 {nodes.length > 0 && (
                   <Button
                     disabled={acts.busy}
@@ -246,6 +252,15 @@ export function PagesScreen({
       )}
       {dialog === "page" && (
         <PageDialog bank={bank} into={into ?? null} onMade={show} onClose={() => setDialog(null)} />
+      )}
+      {dialog === "adopt" && (
+        <AdoptDialog
+          bank={bank}
+          nodes={nodes}
+          into={into ?? null}
+          onShow={show}
+          onClose={() => setDialog(null)}
+        />
       )}
       {dialog === "import" && (
         <ImportDialog

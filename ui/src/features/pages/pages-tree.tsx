@@ -7,16 +7,21 @@ import { ModelStateWord } from "~/components/model-state";
 import { cn } from "~/lib/cn";
 import { withIndex } from "~/lib/range";
 import { useRem } from "~/lib/use-rem";
-import type { ModelId, ModelRow, NodeId, TreeNode } from "~/platform/bindings";
+import type { ModelId, ModelRow, NodeId, NodePlace, TreeNode } from "~/platform/bindings";
+import { DragMarks } from "./drag-marks";
 import { strings } from "./strings";
 import type { Row } from "./tree";
+import { useDrag } from "./use-drag";
 
 const words = strings.row;
 /** Height of a row in rem. */
 const HEIGHT = 2;
+/** Room before what lies at a depth, in rem. */
+const indent = (depth: number) => 0.5 + Math.min(depth, 12) * 1.25;
 
 /** Folders and pages. The focus stays on the tree; only rows in view are in the page. */
 export function PagesTree({
+  nodes,
   rows,
   folded,
   models,
@@ -25,7 +30,9 @@ export function PagesTree({
   onFold,
   onOpen,
   onLook,
+  onDrop,
 }: {
+  nodes: readonly TreeNode[];
   rows: readonly Row[];
   folded: ReadonlySet<NodeId>;
   models: ReadonlyMap<ModelId, ModelRow>;
@@ -36,6 +43,8 @@ export function PagesTree({
   onOpen: (node: TreeNode) => void;
   /** Space or a press: what it is, where that does not stand beside the tree. */
   onLook: () => void;
+  /** A row was dragged there. */
+  onDrop: (node: TreeNode, place: NodePlace) => void;
 }) {
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
@@ -53,6 +62,16 @@ export function PagesTree({
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
   }, [at, virtual]);
+
+  const { drag, onPress, handlers } = useDrag({
+    nodes,
+    rows,
+    folded,
+    rowHeight: HEIGHT * rem,
+    scroller,
+    onDrop,
+    onUnfold: (folder) => onFold(folder, false),
+  });
 
   const goTo = (index: number) => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
@@ -99,9 +118,11 @@ export function PagesTree({
       tabIndex={0}
       data-focus-inside
       onKeyDown={onKeyDown}
-      className="scroll-quiet min-h-0 flex-1"
+      {...handlers}
+      className={cn("scroll-quiet min-h-0 flex-1 select-none", drag && "cursor-grabbing")}
     >
       <div role="presentation" className="relative" style={{ height: virtual.getTotalSize() }}>
+        {drag && <DragMarks drag={drag} height={HEIGHT} indent={indent} />}
         {virtual.getVirtualItems().map(({ index, start, key }) => {
           const row = rows[index];
           if (!row) return null;
@@ -123,14 +144,16 @@ export function PagesTree({
                 onLook();
               }}
               onDoubleClick={() => act(row)}
+              onPointerDown={(event) => onPress(node, event)}
               className={cn(
                 "absolute inset-x-0 top-0 flex items-center gap-2 border-line border-b pr-4",
-                node.id === active ? "bg-selected" : "hover:bg-hover",
+                node.id === active ? "bg-selected" : !drag && "hover:bg-hover",
+                node.id === drag?.node.id && "opacity-50",
               )}
               style={{
                 height: `${HEIGHT}rem`,
                 transform: `translateY(${start}px)`,
-                paddingLeft: `${0.5 + Math.min(node.depth, 12) * 1.25}rem`,
+                paddingLeft: `${indent(node.depth)}rem`,
               }}
             >
               <Line row={row} folded={folded.has(node.id)} models={models} onFold={onFold} />

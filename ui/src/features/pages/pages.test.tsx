@@ -163,6 +163,35 @@ describe("models as folders and pages", { timeout: 60_000 }, () => {
     );
   });
 
+  test("a model of the list is added to the chosen folder, and taken out again", async () => {
+    const { user, platform } = renderApp(at("kf-house"));
+    await item(/The house/);
+    await user.click(screen.getByRole("button", { name: /^Add a model/ }));
+    expect(await screen.findByText(/It becomes a page in The house/)).toBeVisible();
+    const list = await screen.findByRole("listbox", { name: "Models without a place" });
+    const [first] = within(list).getAllByRole("option");
+    expect(within(list).queryByRole("option", { name: /Workshop status/ })).toBeNull();
+    expect(screen.getByRole("button", { name: "Add it" })).toHaveAttribute("aria-disabled");
+    await noViolations();
+    if (first) await user.click(first);
+    await user.click(screen.getByRole("button", { name: "Add it" }));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    const [, , model, place] = platform.calls.find(([name]) => name === "adoptModel") ?? [];
+    expect(place).toEqual({ parent_id: "kf-house", position: null });
+    await waitFor(async () => expect(await chosen()).toHaveAttribute("aria-level", "2"));
+    await user.click(screen.getByRole("button", { name: /^More about/ }));
+    await user.click(await screen.findByRole("menuitem", { name: "Take out of the folders" }));
+    await waitFor(async () => expect(await chosen()).toHaveTextContent("The house"));
+    expect(platform.calls).toContainEqual(["releasePage", "workshop", `kp-${model}`]);
+    await user.click(await screen.findByRole("button", { name: "Undo" }));
+    await waitFor(() =>
+      expect(platform.calls.filter(([name]) => name === "adoptModel").at(-1)?.[3]).toEqual({
+        parent_id: "kf-house",
+        position: 2,
+      }),
+    );
+  });
+
   test("is deleted only after what goes with it was said", async () => {
     const { user, platform } = renderApp(at("kf-house"));
     await item(/The house/);

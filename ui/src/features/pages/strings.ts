@@ -25,7 +25,7 @@ export const strings = {
   noneChosen: "Choose a folder or page first.",
   root: "Top level",
   about:
-    "A page is a model with a place of its own. Models made in the list have none and stay there.",
+    "A page is a model with a place of its own. Models made in the list have none; add one, and it is a page too.",
   counts: (folders: number, pages: number) =>
     `${plural(folders, "folder")}, ${plural(pages, "page")}`,
   empty: {
@@ -70,6 +70,8 @@ export const strings = {
     down: "Move down",
     in: "Move into the folder above",
     out: "Move out of the folder",
+    release: "Take out of the folders",
+    released: (name: string) => `${name} is kept in the list alone now.`,
     remove: "Delete…",
     undo: "Undo",
     notUndone: "It was not taken back: what you did stands.",
@@ -85,6 +87,26 @@ export const strings = {
     removed: (name: string) => `${name} was deleted.`,
     madeFolder: (name: string) => `The folder ${name} was made.`,
     madePage: (name: string) => `The page ${name} was made and is being written.`,
+  },
+  adopt: {
+    open: "Add a model…",
+    title: "Add a model that is here",
+    about: (folder: string) =>
+      `It becomes a page in ${folder}. Its document, its history and its settings stay as they are.`,
+    models: "Models without a place",
+    find: "Find a model",
+    none: "Every model has its place among the folders already.",
+    noneFound: "No model has these letters in its name.",
+    noneChosen: "Choose a model first.",
+    act: "Add it",
+    done: (name: string, folder: string) => `${name} is a page in ${folder} now.`,
+  },
+  drag: {
+    stay: "It stays where it is",
+    into: (folder: string) => `Into ${folder}`,
+    between: (place: number, folder: string) => `As number ${place} in ${folder}`,
+    itself: "A folder cannot lie inside itself",
+    taken: (folder: string, name: string) => `${folder} holds one called ${name} already`,
   },
   form: {
     newFolder: "New folder",

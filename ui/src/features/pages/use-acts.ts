@@ -14,6 +14,8 @@ export interface PageActs {
   move(node: TreeNode, place: NodePlace, after?: () => void): void;
   /** One step by a key or a button; a sentence instead where there is no such place. */
   step(node: TreeNode, step: Step): string | (() => void);
+  /** Takes a page out of the tree, with the way back; its model stays. */
+  release(page: TreeNode, after: () => void): void;
   /** Writes all pages as files into a folder that is asked for. */
   save(): Promise<void>;
   busy: boolean;
@@ -27,11 +29,14 @@ export function useActs(bank: BankId, nodes: readonly TreeNode[]): PageActs {
   const update = useWrite("updateNode");
   const back = useWrite("updateNode");
   const bundle = useWrite("savePageBundle");
+  const release = useWrite("releasePage");
+  const adopt = useWrite("adoptModel");
 
   const move: PageActs["move"] = (node, place, after) => {
     const before = placeOf(nodes, node);
     // Only the last try is told.
     bundle.reset();
+    release.reset();
     update.mutate([bank, node.id, { place }], {
       onSuccess: () => {
         const others = nodes.filter(
@@ -60,14 +65,36 @@ export function useActs(bank: BankId, nodes: readonly TreeNode[]): PageActs {
       const place = stepped(nodes, node, step);
       return place ? () => move(node, place) : words.noStep[step];
     },
+    release: (node, after) => {
+      const { page } = node;
+      if (!page) return;
+      const before = placeOf(nodes, node);
+      update.reset();
+      bundle.reset();
+      release.mutate([bank, node.id], {
+        onSuccess: () => {
+          announce(words.released(node.name));
+          say(words.released(node.name), {
+            label: words.undo,
+            run: () => {
+              void attend(words.notUndone, () =>
+                adopt.mutateAsync([bank, page.mental_model_id, before]),
+              );
+            },
+          });
+          after();
+        },
+      });
+    },
     save: async () => {
       const [folder] =
         (await platform.chooseFiles({ title: strings.exportTitle, folders: true })) ?? [];
       if (folder === undefined) return;
       update.reset();
+      release.reset();
       bundle.mutate([bank, folder], { onSuccess: (files) => say(strings.exported(files)) });
     },
-    busy: update.isPending || bundle.isPending,
-    report: update.error ?? bundle.error,
+    busy: update.isPending || bundle.isPending || release.isPending,
+    report: update.error ?? bundle.error ?? release.error,
   };
 }

@@ -3,18 +3,18 @@
 
 use super::index::{self, INDEX, Item, link_text, one_line};
 use crate::models::history;
-use crate::models::loaded::Loaded;
 use crate::models::published::file as target;
 use crate::report::fault;
 use crate::view::model::TimelineEntry;
 use crate::view::page::{BundleFile, PageText};
 use crate::{Engine, Error, Result};
 use domain::document::LineEnd;
-use domain::page::{self, FrontMatter, PAGE_TYPE};
+use domain::page::{self, FrontMatter, MODEL_TYPE, PAGE_TYPE};
 use domain::time::to_rfc3339;
 use domain::{FieldFault, NodeId};
 use std::path::{Path, PathBuf};
 use store::kb::{self, Node, NodeKind};
+use store::models::Model;
 use store::{BankKey, ReadTx};
 
 /// A page with its header.
@@ -27,17 +27,9 @@ pub(super) fn page(tx: &ReadTx<'_>, bank: BankKey, id: &NodeId) -> store::Result
 /// The text of a page; none for a folder.
 fn text(tx: &ReadTx<'_>, node: &Node) -> store::Result<Option<PageText>> {
     let Some(model) = node.model else { return Ok(None) };
-    let model = Loaded::of(store::models::by_key(tx, model)?);
-    let head = &model.row.head;
-    let body = model.row.content.clone();
-    let front = FrontMatter {
-        id: node.id.as_str(),
-        title: &head.name,
-        description: &head.source_query,
-        tags: &head.tags,
-        kind: PAGE_TYPE,
-        timestamp: head.last_refreshed_at,
-    };
+    let model = store::models::by_key(tx, model)?;
+    let head = &model.head;
+    let markdown = text_of(&model, Some(node));
     Ok(Some(PageText {
         id: node.id.clone(),
         name: head.name.clone(),
@@ -45,9 +37,23 @@ fn text(tx: &ReadTx<'_>, node: &Node) -> store::Result<Option<PageText>> {
         description: head.source_query.clone(),
         tags: page::shown_tags(&head.tags),
         timestamp: head.last_refreshed_at,
-        markdown: front.render(&[], LineEnd::of(&body)) + &body,
-        body,
+        markdown,
+        body: model.content,
     }))
+}
+
+/// A model as the text of a file: a header, and its document as it stands.
+pub(super) fn text_of(model: &Model, page: Option<&Node>) -> String {
+    let head = &model.head;
+    let front = FrontMatter {
+        id: page.map_or(head.id.as_str(), |node| node.id.as_str()),
+        title: &head.name,
+        description: &head.source_query,
+        tags: &head.tags,
+        kind: if page.is_some() { PAGE_TYPE } else { MODEL_TYPE },
+        timestamp: head.last_refreshed_at,
+    };
+    front.render(&[], LineEnd::of(&model.content)) + &model.content
 }
 
 /// All pages of a bank as files.
@@ -174,7 +180,7 @@ pub(super) async fn save(engine: &Engine, folder: &str, files: Vec<BundleFile>) 
     written.await.map_err(|error| fault("unexpected_error").detail(error))?
 }
 
-fn refused(message: &str) -> Error {
+pub(super) fn refused(message: &str) -> Error {
     let field = FieldFault::new("folder", "out_of_range", message);
     fault("invalid_request").fields(vec![field]).into()
 }

@@ -54,6 +54,13 @@ struct Entry {
     model: CreateModel,
 }
 
+/// How files are taken: as what, and what is presumed of a model that says nothing itself.
+struct Taken {
+    as_pages: bool,
+    review: Option<ReviewMode>,
+    defaults: CreateDefaults,
+}
+
 /// What becomes of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Fate {
@@ -83,8 +90,13 @@ pub(super) async fn pages(
         let field = FieldFault::blank("paths");
         return Err(fault("invalid_request").fields(vec![field]).into());
     }
-    let (paths, as_pages, review) = (input.paths.clone(), input.as_pages, input.review);
-    let read = tokio::task::spawn_blocking(move || read(&paths, as_pages, review));
+    let taken = Taken {
+        as_pages: input.as_pages,
+        review: input.review,
+        defaults: lifecycle::defaults(engine, bank).await?,
+    };
+    let paths = input.paths.clone();
+    let read = tokio::task::spawn_blocking(move || read(&paths, &taken));
     let read = read.await.map_err(|error| fault("unexpected_error").detail(error))?;
     let Read { folders, entries, mut skipped } = read;
     let asked = input.clone();
@@ -115,7 +127,7 @@ pub(super) async fn pages(
 
 /// Reads all files. A folder with an index of ours is a bundle and is read as that says; any other is
 /// read with all Markdown below it, its folders becoming folders of the tree.
-fn read(paths: &[String], as_pages: bool, review: Option<ReviewMode>) -> Read {
+fn read(paths: &[String], taken: &Taken) -> Read {
     let mut found = Read::default();
     for path in paths {
         let folder = Path::new(path);
@@ -129,7 +141,7 @@ fn read(paths: &[String], as_pages: bool, review: Option<ReviewMode>) -> Read {
             for item in items {
                 above.truncate(item.depth);
                 match item.file {
-                    Some(file) => found.take(&folder.join(&file), file, &above, as_pages, review),
+                    Some(file) => found.take(&folder.join(&file), file, &above, taken),
                     None => {
                         above.push(item.name);
                         found.folders.push(above.clone());
@@ -152,7 +164,7 @@ fn read(paths: &[String], as_pages: bool, review: Option<ReviewMode>) -> Read {
                 for depth in 1..=above.len() {
                     found.folders.push(above[..depth].to_vec());
                 }
-                found.take(&file.path, file.name, &above, as_pages, review);
+                found.take(&file.path, file.name, &above, taken);
             } else if !folder.is_dir() {
                 found.skip(file.name, "This is not a Markdown file.".to_owned());
             }
@@ -166,16 +178,9 @@ impl Read {
         self.skipped.push(Skipped { file, line: None, reason });
     }
 
-    fn take(
-        &mut self,
-        path: &Path,
-        file: String,
-        folders: &[String],
-        as_pages: bool,
-        review: Option<ReviewMode>,
-    ) {
+    fn take(&mut self, path: &Path, file: String, folders: &[String], taken: &Taken) {
         let entry = text_of(path).and_then(|text| {
-            let (id, model) = model_of(path, &text, as_pages, review)?;
+            let (id, model) = model_of(path, &text, taken)?;
             Ok(Entry { file: file.clone(), folders: folders.to_vec(), id, model })
         });
         match entry {
@@ -209,8 +214,7 @@ fn text_of(path: &Path) -> std::result::Result<String, String> {
 fn model_of(
     path: &Path,
     text: &str,
-    as_pages: bool,
-    review: Option<ReviewMode>,
+    taken: &Taken,
 ) -> std::result::Result<(String, CreateModel), String> {
     let (header, body) = split_front_matter(text);
     let Header { id, kind, title, description, mut tags } =
@@ -236,15 +240,15 @@ fn model_of(
         tags,
         max_tokens: None,
         trigger: None,
-        review,
+        review: taken.review,
         content: is_built.then(|| body.to_owned()),
     };
-    let (max_tokens, base) = if as_pages {
+    let (max_tokens, base) = if taken.as_pages {
         (Some(PAGE_MAX_TOKENS), StatedTrigger::page_defaults())
     } else {
         (None, StatedTrigger::default())
     };
-    let defaults = CreateDefaults::default();
+    let defaults = taken.defaults;
     let max_tokens = max_tokens.unwrap_or(defaults.max_tokens);
     let (model, _) =
         checked_over(&new, CreateDefaults { max_tokens, ..defaults }, &base).map_err(|error| {

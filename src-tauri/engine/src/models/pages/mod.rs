@@ -3,6 +3,7 @@
 //! refreshed, is its model's affair.
 
 mod export;
+mod files;
 mod find;
 mod import;
 mod index;
@@ -12,10 +13,10 @@ mod write;
 use crate::handle::read_bank;
 use crate::view::page::{
     BundleFile, ChangedNode, CreatedPage, ImportPages, ImportedPages, NewFolder, NewPage,
-    NodePatch, PageHit, PageText, TreeNode,
+    NodePatch, NodePlace, PageHit, PageText, TreeNode,
 };
 use crate::{Engine, Result};
-use domain::{BankId, NodeId};
+use domain::{BankId, ModelId, NodeId};
 use tokio_util::sync::CancellationToken;
 
 /// All folders and pages of a bank in reading order, with their depth.
@@ -42,6 +43,28 @@ pub async fn create_folder(engine: &Engine, bank: &BankId, input: NewFolder) -> 
 /// `llm_not_configured`.
 pub async fn create_page(engine: &Engine, bank: &BankId, input: NewPage) -> Result<CreatedPage> {
     write::page(engine, bank, input).await
+}
+
+/// Gives a model that has none a place in the tree: it becomes a page. Its document, its settings and
+/// its history stay as they are.
+///
+/// # Errors
+/// `model_not_found`, `name_taken`, `bad_parent`; `invalid_request` when it is a page already.
+pub async fn adopt(
+    engine: &Engine,
+    bank: &BankId,
+    model: &ModelId,
+    place: NodePlace,
+) -> Result<TreeNode> {
+    write::adopt(engine, bank, model, place).await
+}
+
+/// Takes a page out of the tree; its model stays, with everything that is its own.
+///
+/// # Errors
+/// `node_not_found`; `invalid_request` for a folder.
+pub async fn release(engine: &Engine, bank: &BankId, id: &NodeId) -> Result<()> {
+    write::release(engine, bank, id).await
 }
 
 /// Renames, moves, reorders a node or changes the settings of a page; what is not stated stays. A new
@@ -93,6 +116,22 @@ pub async fn bundle(engine: &Engine, bank: &BankId) -> Result<Vec<BundleFile>> {
 pub async fn save_bundle(engine: &Engine, bank: &BankId, folder: &str) -> Result<u32> {
     let files = bundle(engine, bank).await?;
     export::save(engine, folder, files).await
+}
+
+/// Writes models, whether or not they are pages, as Markdown files into a folder that exists, each
+/// named after its model. A file of an earlier export of the same model is replaced; any other stays,
+/// and a number is put behind the name. Gives how many were written.
+///
+/// # Errors
+/// `model_not_found`; `invalid_request` when there is no such folder or it is the program's own, and
+/// then nothing is written; `io`, `disk_full`.
+pub async fn save_models(
+    engine: &Engine,
+    bank: &BankId,
+    models: &[ModelId],
+    folder: &str,
+) -> Result<u32> {
+    files::save(engine, bank, models, folder).await
 }
 
 /// Takes Markdown files in as pages or models, all in one transaction. Each becomes a document as it

@@ -12,7 +12,7 @@ use crate::view::page::{
 use crate::{Engine, Error, Result, ops};
 use domain::model::{CreateDefaults, PAGE_MAX_TOKENS};
 use domain::trigger::StatedTrigger;
-use domain::{BankId, FieldFault, NodeId};
+use domain::{BankId, FieldFault, ModelId, NodeId};
 use store::kb::{self, NewNode, Node, NodeKind};
 use store::versions::VersionCause;
 use store::{BankKey, NodeKey, ReadTx, WriteTx};
@@ -104,6 +104,62 @@ pub(super) async fn page(engine: &Engine, bank: &BankId, input: NewPage) -> Resu
     .await?;
     ops::wake(engine);
     Ok(created)
+}
+
+pub(super) async fn adopt(
+    engine: &Engine,
+    bank: &BankId,
+    model: &ModelId,
+    place: NodePlace,
+) -> Result<TreeNode> {
+    let (id, now, model) = (node_id(engine, "kp"), engine.now(), model.clone());
+    let made = id.clone();
+    let store = engine.store();
+    let wanted = bank.clone();
+    store
+        .write_as("adopt_model", move |tx| -> Result<()> {
+            let key = store::banks::key(tx, &wanted)?;
+            let head = store::models::get(tx, key, &model)?.head;
+            if kb::of_model(tx, head.key)?.is_some() {
+                let text = "It is a page already: move that one.";
+                let field = FieldFault::new("mental_model_id", "id_taken", text);
+                return Err(fault("invalid_request").fields(vec![field]).into());
+            }
+            let parent = folder_key(tx, key, place.parent_id.as_ref())?;
+            let new = NewNode {
+                id: made,
+                kind: NodeKind::Page,
+                name: head.name,
+                parent,
+                model: Some(head.key),
+            };
+            let id = new.id.clone();
+            kb::insert(tx, key, &new, now)?;
+            if let Some(position) = place.position {
+                let node = kb::get(tx, key, &id)?;
+                kb::put_at(tx, key, &node, position)?;
+            }
+            Ok(())
+        })
+        .await?;
+    shown(engine, bank, &id).await
+}
+
+pub(super) async fn release(engine: &Engine, bank: &BankId, id: &NodeId) -> Result<()> {
+    let (bank, wanted) = (bank.clone(), id.clone());
+    engine
+        .store()
+        .write_as("release_page", move |tx| -> Result<()> {
+            let key = store::banks::key(tx, &bank)?;
+            let node = kb::get(tx, key, &wanted)?;
+            if node.kind == NodeKind::Folder {
+                let text = "A folder has no document of its own: delete it instead.";
+                let field = FieldFault::new("id", "type", text);
+                return Err(fault("invalid_request").fields(vec![field]).into());
+            }
+            Ok(kb::release(tx, key, &node)?)
+        })
+        .await
 }
 
 pub(super) async fn update(
