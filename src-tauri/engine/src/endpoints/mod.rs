@@ -6,6 +6,8 @@ pub(crate) mod provider;
 mod stated;
 mod waiting;
 
+pub(crate) use provider::Chosen;
+
 use crate::models::automatic;
 use crate::report::fault;
 use crate::view::settings::{

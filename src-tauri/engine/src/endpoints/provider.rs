@@ -70,6 +70,15 @@ fn chosen(tx: &ReadTx<'_>) -> store::Result<Option<(Endpoint, String)>> {
     })
 }
 
+/// The language model in use and whether it runs on this machine. The two belong together: what may
+/// be sent is decided by the second and goes to the first, so both come from one reading.
+pub(crate) struct Chosen {
+    /// The model.
+    pub(crate) provider: Arc<dyn Provider>,
+    /// Whether texts stay on this machine.
+    pub(crate) local: bool,
+}
+
 impl Engine {
     /// What answers now. An endpoint that cannot be spoken to counts: the run itself says what is
     /// wrong with it.
@@ -88,37 +97,30 @@ impl Engine {
     /// # Errors
     /// `llm_not_configured` when there is neither, `endpoint_address_invalid`.
     pub async fn provider(&self) -> Result<Option<Arc<dyn Provider>>> {
+        Ok(self.chosen().await?.map(|chosen| chosen.provider))
+    }
+
+    /// The same with whether it runs on this machine. One that was given in the configuration may be
+    /// anywhere.
+    pub(crate) async fn chosen(&self) -> Result<Option<Chosen>> {
         if let Some(given) = &self.inner.config.llm {
             let recorded =
                 Recorded::new(Arc::clone(given), self, "scripted", None, "scripted".to_owned());
-            return Ok(Some(Arc::new(recorded)));
+            return Ok(Some(Chosen { provider: Arc::new(recorded), local: false }));
         }
         let (chosen, extractive) =
             self.store().read(|tx| Ok((chosen(tx)?, super::extractive_on(tx)?))).await?;
         match chosen {
-            Some((endpoint, llm)) => self.provider_of(&endpoint, &llm).await.map(Some),
+            Some((endpoint, llm)) => {
+                let provider = self.provider_of(&endpoint, &llm).await?;
+                let address =
+                    llm::Address::parse(&endpoint.base_url, protocol_of(endpoint.protocol));
+                let local = address.is_ok_and(|address| address.is_local());
+                Ok(Some(Chosen { provider, local }))
+            }
             None if extractive => Ok(None),
             None => Err(fault("llm_not_configured").into()),
         }
-    }
-
-    /// Whether the language model in use runs on this machine. One that was given in the
-    /// configuration may be anywhere.
-    pub(crate) async fn llm_is_local(&self) -> Result<bool> {
-        if self.inner.config.llm.is_some() {
-            return Ok(false);
-        }
-        let chosen = self
-            .store()
-            .read(|tx| {
-                let id = choice(tx)?;
-                Ok(store::endpoints::list(tx)?.into_iter().find(|one| Some(&one.id) == id.as_ref()))
-            })
-            .await?;
-        Ok(chosen.is_some_and(|endpoint| {
-            llm::Address::parse(&endpoint.base_url, protocol_of(endpoint.protocol))
-                .is_ok_and(|address| address.is_local())
-        }))
     }
 
     /// The provider of one endpoint and model.

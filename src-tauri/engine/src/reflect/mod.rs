@@ -23,6 +23,7 @@ mod suggest;
 mod tools;
 mod turns;
 
+pub(crate) use crate::endpoints::Chosen;
 pub(crate) use prepare::any_visible as any_model_visible;
 pub(crate) use record::interrupted;
 
@@ -34,22 +35,10 @@ use crate::view::reflect::{ReflectInput, ReflectRow, ReflectRunView};
 use crate::{Engine, Result};
 use domain::trace::RunEvent;
 use domain::{BankId, RunId};
-use std::sync::Arc;
-
-/// The language model in use and whether it runs on this machine.
-pub(crate) struct Chosen {
-    /// The model.
-    pub(crate) provider: Arc<dyn llm::Provider>,
-    /// Whether texts stay on this machine.
-    pub(crate) local: bool,
-}
 
 /// The language model in use; none for extractive mode.
 pub(crate) async fn provider(engine: &Engine) -> Result<Option<Chosen>> {
-    match engine.provider().await? {
-        Some(provider) => Ok(Some(Chosen { provider, local: engine.llm_is_local().await? })),
-        None => Ok(None),
-    }
+    engine.chosen().await
 }
 
 /// Asks a question and waits for the answer; the run is recorded whatever its end. Events go to

@@ -64,8 +64,9 @@ impl Desk {
         bank: &BankId,
         cancel: &CancellationToken,
     ) -> Result<Self> {
-        let provider = engine.provider().await?;
-        let far = provider.is_some() && !engine.llm_is_local().await?;
+        let chosen = engine.chosen().await?;
+        let far = chosen.as_ref().is_some_and(|chosen| !chosen.local);
+        let provider = chosen.map(|chosen| chosen.provider);
         Self::with(engine, bank, cancel, provider, far).await
     }
 
