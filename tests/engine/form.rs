@@ -77,7 +77,7 @@ async fn a_schema_is_judged_by_the_rule_that_saving_applies() {
     assert_eq!(problems[0].code, "schema_property_type");
     assert!(problems[0].pointer.starts_with("/properties/risk"));
     let f = Fixture::new().await;
-    let refused = models::try_schema(&f.engine, &Json(good), "The damp is bad.").await;
+    let refused = models::try_schema(&f.engine, None, &Json(good), "The damp is bad.").await;
     let report = engine::report::Report::from(refused.expect_err("extractive mode has no model"));
     assert_eq!(report.reason, "llm_not_configured");
 }

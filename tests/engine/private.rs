@@ -88,6 +88,25 @@ async fn fields_are_not_extracted_elsewhere_from_a_private_document() {
     assert!(script.requests().is_empty(), "nothing was sent");
 }
 
+/// FC-45: neither for a schema that is only tried.
+#[tokio::test]
+async fn fc_45_a_schema_is_not_tried_elsewhere_on_a_private_document() {
+    let script = Scripted::default();
+    let (f, _) = written_here_then_elsewhere(&script, kiln(ReviewMode::Auto, "delta")).await;
+    let schema = domain::Json(json!({ "properties": { "heat": { "type": "string" } } }));
+    let text = detail(&f).await.content;
+    let of = Some((&f.bank, &id()));
+    let refused = models::try_schema(&f.engine, of, &schema, &text).await.unwrap_err();
+    assert_eq!(refused.reason(), "structured_output_failed");
+    let why = engine::report::Report::from(refused).detail.unwrap();
+    assert!(why.contains("must not leave this machine"), "{why}");
+    assert!(script.requests().is_empty(), "nothing was sent");
+    // A text of the person's own is sent as it was typed.
+    script.push(Step::json(&json!({ "heat": "hot" })));
+    models::try_schema(&f.engine, None, &schema, "The kiln is hot.").await.unwrap();
+    assert_eq!(script.requests().len(), 1);
+}
+
 /// The loop of a question sees other documents, but not those that rest on private memories.
 #[tokio::test]
 async fn a_question_elsewhere_does_not_see_a_private_document() {

@@ -161,13 +161,15 @@ pub async fn check_schema(schema: Json) -> Result<Vec<SchemaProblem>, Report> {
     Ok(models::check_schema(&schema))
 }
 
-/// Extracts the fields of a schema that is not saved yet from a text.
+/// Extracts the fields of a schema that is not saved yet from a text, which may be that of a model.
 #[tauri::command]
 #[specta::specta]
 pub async fn try_schema(
     app: State<'_, App>,
+    model: Option<(BankId, ModelId)>,
     schema: Json,
     text: String,
 ) -> Result<SchemaTry, Report> {
-    Ok(models::try_schema(&app.engine().await?, &schema, &text).await?)
+    let model = model.as_ref().map(|(bank, model)| (bank, model));
+    Ok(models::try_schema(&app.engine().await?, model, &schema, &text).await?)
 }

@@ -107,8 +107,8 @@ export const commands = {
 	nextRuns: (expression: string) => __TAURI_INVOKE<NextRuns>("next_runs", { expression }),
 	/**  Everything that is wrong with a response schema. */
 	checkSchema: (schema: JsonValue) => __TAURI_INVOKE<SchemaProblem[]>("check_schema", { schema }),
-	/**  Extracts the fields of a schema that is not saved yet from a text. */
-	trySchema: (schema: JsonValue, text: string) => __TAURI_INVOKE<SchemaTry>("try_schema", { schema, text }),
+	/**  Extracts the fields of a schema that is not saved yet from a text, which may be that of a model. */
+	trySchema: (model: [BankId, ModelId] | null, schema: JsonValue, text: string) => __TAURI_INVOKE<SchemaTry>("try_schema", { model, schema, text }),
 	/**  Runs a refresh that writes nothing and tells what it would do. `run` names it for stopping. */
 	dryRunModel: (bank: BankId, id: ModelId, run: RunId | null) => __TAURI_INVOKE<DryRunView>("dry_run_model", { bank, id, run }),
 	/**  Stops a dry run. */

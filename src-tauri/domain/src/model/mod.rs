@@ -6,7 +6,7 @@ mod guidance;
 mod request;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -96,6 +96,10 @@ pub struct PublishedEvidence {
     /// Its budget at that time.
     #[serde(default)]
     pub document_budget: u32,
+    /// For each document that it rests on, the memories that stood behind that document. They are no
+    /// grounding of this one; what must not leave the machine is decided by them too.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub behind_models: BTreeMap<String, BTreeSet<String>>,
     /// Filled from the last run when the model is read; never stored here.
     #[serde(default)]
     pub trace: Option<Json>,

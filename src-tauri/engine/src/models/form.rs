@@ -5,8 +5,9 @@
 use super::{lifecycle, loaded};
 use crate::events::NoSink;
 use crate::handle::read_bank;
+use crate::models::refresh::structured;
 use crate::reflect::caller::Caller;
-use crate::reflect::structured;
+use crate::reflect::structured as extraction;
 use crate::report::fault;
 use crate::view::form::{MatchReach, NextRuns, SchemaProblem, SchemaTry, ScopeReach, TagPair};
 use crate::view::model::NewModel;
@@ -93,18 +94,31 @@ pub(super) fn check_schema(schema: &Json) -> Vec<SchemaProblem> {
         .collect()
 }
 
-/// Extracts the fields of a schema that is not saved yet from a text. Nothing is kept.
+/// Extracts the fields of a schema that is not saved yet from a text, which may be that of `model`.
+/// Nothing is kept.
 ///
 /// # Errors
 /// `invalid_schema` with its fields, `llm_not_configured` without a language model,
-/// `structured_output_failed` with what could not be used.
-pub(super) async fn try_schema(engine: &Engine, schema: &Json, text: &str) -> Result<SchemaTry> {
+/// `structured_output_failed` with what could not be used, or because the model's document must not
+/// leave this machine and the language model is elsewhere.
+pub(super) async fn try_schema(
+    engine: &Engine,
+    model: Option<(&BankId, &ModelId)>,
+    schema: &Json,
+    text: &str,
+) -> Result<SchemaTry> {
     let checked = check_response_schema(&schema.0).map_err(|faults| {
         fault("invalid_schema").fields(field_faults("trigger.response_schema", &faults))
     })?;
     let Some(chosen) = crate::reflect::provider(engine).await? else {
         return Err(fault("llm_not_configured").into());
     };
+    if let Some((bank, model)) = model
+        && !chosen.local
+        && structured::stays_here(engine, bank, model, Vec::new()).await?
+    {
+        return Err(fault("structured_output_failed").detail(structured::STAYS_HERE).into());
+    }
     let started = engine.clock().ticks_ms();
     let mut sink = NoSink;
     let mut caller = Caller {
@@ -115,7 +129,7 @@ pub(super) async fn try_schema(engine: &Engine, schema: &Json, text: &str) -> Re
         urgency: llm::Urgency::Asked,
         calls: Vec::new(),
     };
-    let extracted = structured::extract(&mut caller, &checked, text, structured::LIMIT).await?;
+    let extracted = extraction::extract(&mut caller, &checked, text, extraction::LIMIT).await?;
     let tokens = caller.calls.iter().map(|call| call.input_tokens + call.output_tokens).sum();
     let took = engine.clock().ticks_ms().saturating_sub(started);
     match extracted {

@@ -34,6 +34,7 @@ use crate::view::proposal::DuringReview;
 use crate::view::refresh::{DryRunView, KeptDryRun, RefreshRunView};
 use crate::{Engine, Result};
 use domain::{BankId, Instant, Json, ModelId, RunId};
+pub(crate) use loaded::rests_on;
 
 /// Models that a list shows at most.
 const LISTED: u32 = 20_000;
@@ -380,10 +381,16 @@ pub fn check_schema(schema: &Json) -> Vec<SchemaProblem> {
     form::check_schema(schema)
 }
 
-/// Extracts the fields of a schema that is not saved yet from a text. Nothing is kept.
+/// Extracts the fields of a schema that is not saved yet from a text, which may be that of `model`.
+/// Nothing is kept.
 ///
 /// # Errors
 /// `invalid_schema`, `llm_not_configured`, `structured_output_failed`.
-pub async fn try_schema(engine: &Engine, schema: &Json, text: &str) -> Result<SchemaTry> {
-    form::try_schema(engine, schema, text).await
+pub async fn try_schema(
+    engine: &Engine,
+    model: Option<(&BankId, &ModelId)>,
+    schema: &Json,
+    text: &str,
+) -> Result<SchemaTry> {
+    form::try_schema(engine, model, schema, text).await
 }

@@ -59,6 +59,7 @@ pub(super) fn publish(
     model.content = state.document.render();
     model.structure = to_json(&state.document);
     let mut evidence = state.evidence;
+    stand_behind(tx, bank, &mut evidence)?;
     let cited = first_cited(tx, model.head.key, &mut evidence, version)?;
     model.reflect_response = Some(to_json(&evidence));
     models::save(tx, &model, expected, now)?;
@@ -177,6 +178,33 @@ fn first_cited(
     Ok(rows)
 }
 
+/// Notes the memories behind the documents that a document rests on. Its text holds what they said
+/// then, so they stand behind it however those documents change or go.
+fn stand_behind(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    evidence: &mut PublishedEvidence,
+) -> store::Result<()> {
+    let cited = evidence.based_on.get("mental-models");
+    let models: Vec<String> = cited.into_iter().flatten().map(|cited| cited.id.clone()).collect();
+    let mut before = std::mem::take(&mut evidence.behind_models);
+    for id in models {
+        let mut behind = before.remove(&id).unwrap_or_default();
+        if let Some(model) = models::find(tx, bank, &domain::ModelId(id.clone()))? {
+            let own = provenance::citations(tx, model.head.key)?;
+            behind.extend(own.into_iter().map(|cited| cited.memory.0));
+            let further: Option<PublishedEvidence> =
+                model.reflect_response.as_ref().and_then(from_json);
+            behind
+                .extend(further.into_iter().flat_map(|f| f.behind_models).flat_map(|(_, ids)| ids));
+        }
+        if !behind.is_empty() {
+            evidence.behind_models.insert(id, behind);
+        }
+    }
+    Ok(())
+}
+
 /// Rewrites the evidence of the published document without a new version: a run that changed no
 /// text still knows better what the text rests on. `before` is where its blocks were known to come
 /// from; where nothing is known better nothing is written.
@@ -189,6 +217,7 @@ pub(super) fn rewrite_evidence(
     now: Instant,
 ) -> store::Result<()> {
     let version = model.head.version;
+    stand_behind(tx, model.head.bank, &mut evidence)?;
     let cited = first_cited(tx, model.head.key, &mut evidence, version)?;
     let response = Some(to_json(&evidence));
     if response == model.reflect_response && before == origins {
@@ -217,6 +246,7 @@ pub(super) fn no_evidence(document: &Document, max_tokens: u32) -> PublishedEvid
         delta_skipped_reason: None,
         document_tokens: tokens(&document.render()),
         document_budget: max_tokens,
+        behind_models: BTreeMap::new(),
         trace: None,
     }
 }

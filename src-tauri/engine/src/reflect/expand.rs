@@ -74,6 +74,9 @@ fn open_model(tx: &ReadTx<'_>, tools: &Toolbox, id: &str) -> Result<Opened> {
     let Some(model) = store::models::find(tx, tools.bank(), &id.into())? else {
         return Ok(fault(id, "no longer in the bank"));
     };
+    if crate::models::rests_on(tx, &model, &tools.prepared.leave_out)? {
+        return Ok(fault(id, "no longer in the bank"));
+    }
     let content = Cl100k.cut(&model.content, DOCUMENT_TOKENS);
     let row = json!({
         "memory_id": id,
@@ -101,10 +104,16 @@ fn open_memory(tx: &ReadTx<'_>, tools: &Toolbox, id: &str, depth: ExpandDepth) -
             "context": memory.context,
         },
     });
-    let chunk = match memory.chunk {
+    let stored = match memory.chunk {
         Some(key) => store::chunks::by_keys(tx, &[key])?.pop(),
         None => None,
     };
+    let mut chunk = None;
+    if let Some(stored) = stored
+        && !tools.is_private_passage(tx, stored.document, Some(stored.key))?
+    {
+        chunk = Some(stored);
+    }
     if let Some(chunk) = &chunk {
         let document = memory.document_id.as_ref().map(|id| id.as_str()).unwrap_or_default();
         row["chunk"] = json!({
@@ -119,7 +128,9 @@ fn open_memory(tx: &ReadTx<'_>, tools: &Toolbox, id: &str, depth: ExpandDepth) -
         && (depth == ExpandDepth::Document || chunk.is_none())
     {
         let others = store::memories::of_document(tx, document, None)?;
-        if others.iter().all(|other| tools.may_show(other)) {
+        if others.iter().all(|other| tools.may_show(other))
+            && !tools.is_private_passage(tx, document, None)?
+        {
             if let Some(text) = store::documents::text(tx, document)? {
                 let of = store::documents::by_key(tx, document)?;
                 let at = chunk.as_ref().map_or("", |chunk| chunk.text.as_str());

@@ -4,6 +4,7 @@
 use super::prepare::{Prepared, model_visible};
 use super::request::ReflectRequest;
 use crate::memory::search::{SearchHit, SearchRequest, search};
+use crate::models::rests_on;
 use crate::{Engine, Result, fresh};
 use domain::answer::cut_at_block;
 use domain::citations::{BasedOnMemory, BasedOnModel};
@@ -17,11 +18,10 @@ use domain::tokens::{Cl100k, TokenCounter};
 use domain::tool_calls::ToolCall;
 use domain::{FactType, Instant, Score};
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use store::memories::Memory;
 use store::models::Model;
-use store::models::provenance::carries;
 use store::{BankKey, ReadTx};
 use tokio_util::sync::CancellationToken;
 
@@ -133,7 +133,7 @@ impl Toolbox {
             let excluded = &self.request.exclude_models.ids;
             if !model.content.trim().is_empty()
                 && model_visible(&model.head, &self.prepared.scope, excluded)
-                && !carries(tx, &model.head, &self.prepared.leave_out)?
+                && !rests_on(tx, &model, &self.prepared.leave_out)?
             {
                 found.push((model, cosine));
             }
@@ -237,7 +237,20 @@ impl Toolbox {
         if keys.is_empty() {
             return Ok(Map::new());
         }
-        let found = self.engine.store().read(move |tx| store::chunks::by_keys(tx, &keys)).await?;
+        let this = self.clone();
+        let found = self
+            .engine
+            .store()
+            .read(move |tx| {
+                let mut open = Vec::new();
+                for chunk in store::chunks::by_keys(tx, &keys)? {
+                    if !this.is_private_passage(tx, chunk.document, Some(chunk.key))? {
+                        open.push(chunk);
+                    }
+                }
+                Ok(open)
+            })
+            .await?;
         let by_key: HashMap<_, _> = found.iter().map(|chunk| (chunk.key, chunk)).collect();
         let mut out = Map::new();
         let mut left = max_tokens;
@@ -273,6 +286,24 @@ impl Toolbox {
         memory.state == store::memories::State::Valid
             && item_visible(&tags, &self.prepared.scope)
             && !tags.overlaps(&self.prepared.leave_out)
+    }
+
+    /// Whether a passage of a document, or all of it, must not leave this machine: the document is
+    /// marked so, or a memory that was read out of that text is, in use or not.
+    pub(super) fn is_private_passage(
+        &self,
+        tx: &ReadTx<'_>,
+        document: store::DocumentKey,
+        chunk: Option<store::ChunkKey>,
+    ) -> store::Result<bool> {
+        let leave_out = &self.prepared.leave_out;
+        if leave_out.is_empty() {
+            return Ok(false);
+        }
+        let marked = |tags: &BTreeSet<String>| TagSet::new(tags).overlaps(leave_out);
+        let said = store::memories::of_document(tx, document, chunk)?;
+        Ok(marked(&store::documents::by_key(tx, document)?.tags)
+            || said.iter().any(|memory| marked(&memory.tags)))
     }
 
     /// The bank's key.

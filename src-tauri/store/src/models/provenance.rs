@@ -62,7 +62,8 @@ pub fn set_citations(tx: &WriteTx<'_>, model: ModelKey, citations: &[Citation]) 
     Ok(())
 }
 
-/// Whether a document carries one of the tags: by its own, or because it rests on a memory that does.
+/// Whether a document carries one of the tags: by its own, because it rests on a memory that does, or
+/// because it still says what a memory said while it did.
 pub fn carries(
     tx: &ReadTx<'_>,
     model: &super::ModelHead,
@@ -71,9 +72,24 @@ pub fn carries(
     if tags.is_empty() || domain::tags::TagSet::new(&model.tags).overlaps(tags) {
         return Ok(!tags.is_empty());
     }
-    let cited: Vec<MemoryId> =
-        citations(tx, model.key)?.into_iter().map(|citation| citation.memory).collect();
-    crate::tag_sets::any_carries(tx, model.bank, &cited, tags)
+    let cited = citations(tx, model.key)?;
+    let ids: Vec<MemoryId> = cited.iter().map(|citation| citation.memory.clone()).collect();
+    if crate::tag_sets::any_carries(tx, model.bank, &ids, tags)? {
+        return Ok(true);
+    }
+    let former: Vec<(String, serde_json::Value)> = tx.list(
+        "SELECT m.uid, h.prev FROM memory m JOIN memory_history h ON h.memory_id = m.id
+         WHERE m.bank_id = ?1 AND m.uid IN (SELECT value FROM json_each(?2))
+           AND h.prev ->> 'text' <> m.text",
+        (model.bank, row::text(&ids)?),
+        |r| Ok((r.get(0)?, row::json(r, 1)?)),
+    )?;
+    Ok(former.iter().any(|(memory, prev)| {
+        let marks = prev["tags"].as_array().into_iter().flatten().filter_map(|tag| tag.as_str());
+        let still_said =
+            |cited: &Citation| cited.memory.0 == *memory && prev["text"] == cited.text.as_str();
+        domain::tags::TagSet::new(marks).overlaps(tags) && cited.iter().any(still_said)
+    }))
 }
 
 /// The models of a bank that cite a memory.

@@ -84,6 +84,7 @@ export function NewModelScreen({
           name={form.getValues("name") || strings.title}
           begin={form.getValues("schema")}
           document=""
+          model={null}
           onText={(text) => form.setValue("schema", text, { shouldDirty: true })}
           onBack={() => setBuilding(false)}
         />

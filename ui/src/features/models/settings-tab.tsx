@@ -60,6 +60,7 @@ export function SettingsTab({ bank, detail }: { bank: BankId; detail: ModelDetai
           name={detail.model.name}
           begin={form.getValues("schema")}
           document={detail.content}
+          model={[bank, detail.model.id]}
           onText={(text) => form.setValue("schema", text, { shouldDirty: true })}
           onBack={() => setBuilding(false)}
         />

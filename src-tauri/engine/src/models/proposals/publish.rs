@@ -379,6 +379,7 @@ fn evidence(
         based_on,
         outcome: Outcome::ContentWritten,
         delta_applied: opened.row.head.origin != ProposalOrigin::Full,
+        behind_models: evidence_of(&opened.model.row, document).behind_models,
         ..no_evidence(document, max_tokens)
     }
 }

@@ -25,7 +25,7 @@ use domain::refresh::{
     carry_over, decide, extraction_due, uncovered,
 };
 use domain::trigger::RefreshMode;
-use domain::{Instant, Json, ProposalId, RunId};
+use domain::{Instant, Json, MemoryId, ProposalId, RunId};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use store::operations::Operation;
@@ -116,11 +116,15 @@ impl Finish {
             return Ok(());
         }
         course.tell("extracting");
+        let facts = self.drafted.facts().into_iter().map(MemoryId).collect();
+        let stays_here = self.plan.stays_here
+            || super::structured::stays_here(course.engine, course.bank, &model.row.head.id, facts)
+                .await?;
         let work = super::structured::extract_traced(
             course.engine,
             &schema.0,
             &content,
-            self.plan.stays_here,
+            stays_here,
             course.urgency(),
             course.cancel,
         );
@@ -501,6 +505,7 @@ impl Finish {
             delta_applied: delta,
             delta_operations_applied: applied,
             delta_operations_skipped: skipped,
+            behind_models: evidence_of(&fresh.row, &fresh.document).behind_models,
             ..no_evidence(document, self.plan.model.row.head.max_tokens)
         }
     }

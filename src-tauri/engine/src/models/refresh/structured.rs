@@ -22,6 +22,10 @@ pub(crate) struct Extracted {
     pub(crate) calls: Vec<LlmCallRecord>,
 }
 
+/// Why nothing is extracted from a private text by a language model elsewhere.
+pub(crate) const STAYS_HERE: &str = "the text rests on memories that must not leave this machine, \
+    and the language model is elsewhere; choose one on this machine";
+
 /// Names a schema, so that a stored value tells which one made it.
 pub(crate) fn schema_hash(schema: &Value) -> String {
     use std::fmt::Write as _;
@@ -61,10 +65,7 @@ pub(crate) async fn extract_traced(
         return Ok(failed("there is no language model to extract it"));
     };
     if stays_here && !chosen.local {
-        return Ok(failed(
-            "the text rests on memories that must not leave this machine, and the language model \
-             is elsewhere; choose one on this machine",
-        ));
+        return Ok(failed(STAYS_HERE));
     }
     let mut sink = NoSink;
     let mut caller = Caller {

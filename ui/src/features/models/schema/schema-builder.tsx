@@ -5,6 +5,7 @@ import { Pane, PaneEdge, PaneHead, Panes } from "~/components/panes";
 import { Segmented } from "~/components/segmented";
 import { useCommands } from "~/keys/use-commands";
 import { useFolded, useNarrow } from "~/lib/use-narrow";
+import type { BankId, ModelId } from "~/platform/bindings";
 import { CodeSide } from "./code-side";
 import { FieldTree } from "./field-tree";
 import { SchemaStart } from "./schema-start";
@@ -19,6 +20,7 @@ export function SchemaBuilder({
   name,
   begin,
   document,
+  model,
   onText,
   onBack,
 }: {
@@ -28,6 +30,8 @@ export function SchemaBuilder({
   begin: string;
   /** The present document, to try on. */
   document: string;
+  /** Whose it is; null before the model is made. */
+  model: [BankId, ModelId] | null;
   onText: (text: string) => void;
   onBack: () => void;
 }) {
@@ -115,7 +119,7 @@ export function SchemaBuilder({
                 <FieldTree schema={schema} chosen={chosen} onChosen={setChosen} />
               )}
               {each === "code" && <CodeSide schema={schema} chosen={chosen} />}
-              {each === "try" && <TrySide schema={schema} document={document} />}
+              {each === "try" && <TrySide schema={schema} document={document} model={model} />}
             </PartPane>
           ))}
         </Panes>

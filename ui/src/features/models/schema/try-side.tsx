@@ -5,7 +5,7 @@ import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { Segmented } from "~/components/segmented";
 import { useCommands } from "~/keys/use-commands";
-import type { SchemaTry } from "~/platform/bindings";
+import type { BankId, ModelId, SchemaTry } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
 import { StructuredValue } from "../structured-value";
 import { strings } from "./schema-strings";
@@ -15,7 +15,16 @@ import type { SchemaText } from "./use-schema-text";
 const keptTries = 5;
 
 /** What the schema as it stands makes of a text: each value beside the sentence it came from. */
-export function TrySide({ schema, document }: { schema: SchemaText; document: string }) {
+export function TrySide({
+  schema,
+  document,
+  model,
+}: {
+  schema: SchemaText;
+  document: string;
+  /** Whose document it is: one that rests on private memories is read on this computer alone. */
+  model: [BankId, ModelId] | null;
+}) {
   const [source, setSource] = useState<"document" | "own">(
     document.trim() === "" ? "own" : "document",
   );
@@ -32,7 +41,7 @@ export function TrySide({ schema, document }: { schema: SchemaText; document: st
       : undefined;
   const run = () => {
     if (unavailable || attempt.isPending) return;
-    attempt.mutate([JSON.parse(schema.text), text], {
+    attempt.mutate([source === "document" ? model : null, JSON.parse(schema.text), text], {
       onSuccess: (result) => {
         const number = (tries[0]?.number ?? 0) + 1;
         setTries([{ number, text, result }, ...tries].slice(0, keptTries));
