@@ -200,6 +200,8 @@ struct Known {
     memory: Memory,
     entities: Vec<String>,
     embeds: bool,
+    /// Whether its words must not go to the embedder.
+    stays_here: bool,
 }
 
 async fn look_up(engine: &Engine, bank: &BankId, id: &MemoryId) -> Result<Known> {
@@ -208,14 +210,18 @@ async fn look_up(engine: &Engine, bank: &BankId, id: &MemoryId) -> Result<Known>
         let memory = memories::get(tx, key, &id)?;
         let names = store::entities::of_memories(tx, &[memory.key])?;
         let entities = names.into_values().flatten().map(|(_, name)| name).collect();
-        let embeds = keep::embeds(&reader, &store::banks::by_key(tx, key)?);
-        Ok(Known { memory, entities, embeds })
+        let bank = store::banks::by_key(tx, key)?;
+        let embeds = keep::embeds(&reader, &bank);
+        let private = crate::settings::of_bank(tx, &bank)?.local_only();
+        let stays_here =
+            !reader.embedder().is_local() && TagSet::new(&memory.tags).overlaps(&private);
+        Ok(Known { memory, entities, embeds, stays_here })
     })
     .await
 }
 
 async fn vector_of(engine: &Engine, known: &Known, text: &str) -> Result<Option<Vec<f32>>> {
-    if !known.embeds {
+    if !known.embeds || known.stays_here {
         return Ok(None);
     }
     let texts = [text.to_owned()];

@@ -42,6 +42,8 @@ const SMALLEST: usize = 500;
 /// Who reads, and how.
 pub(crate) struct Reader {
     pub(crate) provider: Arc<dyn Provider>,
+    /// Whether what it reads leaves this machine.
+    pub(crate) far: bool,
     pub(crate) mode: ExtractionMode,
     pub(crate) mission: Option<String>,
     pub(crate) custom: Option<String>,

@@ -289,6 +289,7 @@ async fn document(
     let kept = retain::read_document(running, settings, source, how, told).await?;
     result.documents += 1;
     result.facts += kept.facts;
+    result.kept_here += u32::from(kept.kept_here);
     if kept.failed > 0 {
         result.skipped.push(Skipped {
             file: told.what.clone(),

@@ -227,9 +227,10 @@ async fn how(engine: &Engine, settings: &BankSettings, mode: ExtractionMode) -> 
     if mode == ExtractionMode::Chunks {
         return Ok(How::Chunks);
     }
-    let provider = engine.provider().await?.ok_or_else(|| fault("llm_not_configured"))?;
+    let chosen = engine.chosen().await?.ok_or_else(|| fault("llm_not_configured"))?;
     Ok(How::Read(Reader {
-        provider,
+        provider: chosen.provider,
+        far: !chosen.local,
         mode,
         mission: settings.retain_mission.clone(),
         custom: settings.retain_custom_instructions.clone(),
@@ -272,7 +273,12 @@ async fn run_retain(running: &Running) -> Result<Handled> {
     .await?;
     let told = Told { running, before: 0, total: None, stored: 0, what: given.title };
     let kept = retain::read_document(running, &settings, &source, &how, &told).await?;
-    let result = ImportResult { documents: 1, facts: kept.facts, skipped: Vec::new() };
+    let result = ImportResult {
+        documents: 1,
+        facts: kept.facts,
+        kept_here: u32::from(kept.kept_here),
+        skipped: Vec::new(),
+    };
     let failed = (kept.failed > 0).then(|| {
         let report = fault("llm_output_invalid").with("llm", "The model").report();
         let message =

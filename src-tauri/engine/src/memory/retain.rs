@@ -14,6 +14,7 @@ use crate::{Engine, Result};
 use domain::bank::BankSettings;
 use domain::chunking::{self, ChunkLimits, chunk_document, match_chunks};
 use domain::entities::canon_key;
+use domain::tags::TagSet;
 use domain::{BankId, DocumentId, Instant, MemoryId};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -53,6 +54,9 @@ pub(crate) struct Kept {
     pub(crate) failed: u32,
     /// Facts that were left out as repeats or as saying nothing.
     pub(crate) left_out: u32,
+    /// Whether it was stored passage by passage, because the language model that was to read it is
+    /// on another machine and a tag keeps the text on this one.
+    pub(crate) kept_here: bool,
 }
 
 /// Stores a document's text, its chunks not read yet.
@@ -91,6 +95,14 @@ pub(crate) enum How {
     Read(Reader),
 }
 
+impl How {
+    /// Whether a text with these tags must not be read this way.
+    fn lets_out(&self, tags: &BTreeSet<String>, settings: &BankSettings) -> bool {
+        matches!(self, Self::Read(reader) if reader.far)
+            && TagSet::new(tags).overlaps(&settings.local_only())
+    }
+}
+
 /// Reads a stored document into facts.
 ///
 /// # Errors
@@ -105,8 +117,14 @@ pub(crate) async fn read_document(
 ) -> Result<Kept> {
     let limits = limits(settings);
     let (_, wanted) = chunk_document(&source.text, limits);
-    let mut work = set_out(&running.engine, &running.bank, source, wanted).await?;
-    let mut kept = Kept::default();
+    let private = settings.local_only();
+    let mut work = set_out(&running.engine, &running.bank, source, wanted, private).await?;
+    let marked =
+        Source { tags: source.tags.union(&work.marks).cloned().collect(), ..source.clone() };
+    let source = &marked;
+    let kept_here = how.lets_out(&source.tags, settings);
+    let how = if kept_here { &How::Chunks } else { how };
+    let mut kept = Kept { kept_here, ..Kept::default() };
     let total = work.todo.len();
     let at_once = match how {
         How::Chunks => CHUNKS_AT_ONCE,
@@ -204,6 +222,9 @@ struct Work {
     removed: Vec<ChunkKey>,
     /// Every chunk of the new text with its number and place.
     order: Vec<(ChunkKey, u32, u32, u32)>,
+    /// Tags that keep texts on this machine and stood on a fact of the former text. Nobody took them
+    /// off what the text says, so they stand on the facts that replace it.
+    marks: BTreeSet<String>,
     /// What the document says already: folded text, kind and dates.
     seen: HashSet<Said>,
 }
@@ -220,16 +241,18 @@ async fn set_out(
     bank: &BankId,
     source: &Source,
     wanted: Vec<chunking::Chunk>,
+    private: TagSet,
 ) -> Result<Work> {
     let (id, tags) = (source.id.clone(), source.tags.clone());
     let now = engine.now();
     write_bank(engine, bank, "plan_chunks", move |tx, key| {
         let document = documents::get(tx, key, &id)?;
         let plan = plan(tx, &document, wanted)?;
-        retag(tx, key, &plan, &tags, now)?;
+        retag(tx, key, &plan, (&tags, &private), now)?;
         Ok(Work {
             document: document.key,
             known: Known::read(tx, key)?,
+            marks: marks(tx, document.key, &plan.removed, &private)?,
             seen: already_said(tx, document.key, &plan.removed)?,
             todo: plan.todo,
             removed: plan.removed,
@@ -295,12 +318,32 @@ fn plan(
     Ok(plan)
 }
 
-/// Facts of kept chunks follow the tags of their document.
+/// Tags of `private` on the facts of some chunks.
+fn marks(
+    tx: &ReadTx<'_>,
+    document: DocumentKey,
+    chunks: &[ChunkKey],
+    private: &TagSet,
+) -> store::Result<BTreeSet<String>> {
+    let mut marks = BTreeSet::new();
+    if private.is_empty() {
+        return Ok(marks);
+    }
+    for chunk in chunks {
+        let facts = memories::of_document(tx, document, Some(*chunk))?;
+        let tags = facts.into_iter().flat_map(|fact| fact.tags);
+        marks.extend(tags.filter(|tag| private.contains(tag)));
+    }
+    Ok(marks)
+}
+
+/// Facts of kept chunks follow the tags of their document. A tag that keeps one on this machine goes
+/// only when somebody takes it off.
 fn retag(
     tx: &WriteTx<'_>,
     bank: BankKey,
     plan: &Plan,
-    tags: &BTreeSet<String>,
+    (tags, private): (&BTreeSet<String>, &TagSet),
     now: Instant,
 ) -> store::Result<()> {
     let Some(first) = plan.kept.first() else { return Ok(()) };
@@ -308,8 +351,10 @@ fn retag(
     let kept: BTreeSet<ChunkKey> = plan.kept.iter().copied().collect();
     for fact in memories::of_document(tx, document, None)? {
         let stays = fact.chunk.is_some_and(|chunk| kept.contains(&chunk));
-        if stays && fact.state == memories::State::Valid && fact.tags != *tags {
-            let edit = Edit { tags: Some(tags.clone()), ..Edit::default() };
+        let marks = fact.tags.iter().filter(|tag| private.contains(tag));
+        let tags: BTreeSet<String> = tags.iter().chain(marks).cloned().collect();
+        if stays && fact.state == memories::State::Valid && fact.tags != tags {
+            let edit = Edit { tags: Some(tags), ..Edit::default() };
             memories::edit(tx, bank, &fact.id, &edit, now)?;
         }
     }

@@ -345,6 +345,9 @@ pub struct ImportResult {
     pub documents: u32,
     /// Facts stored.
     pub facts: u32,
+    /// Documents stored passage by passage, because a tag keeps them on this machine and the language
+    /// model is elsewhere.
+    pub kept_here: u32,
     /// What could not be read, with the reason; everything else was stored.
     pub skipped: Vec<Skipped>,
 }

@@ -63,7 +63,7 @@ export function resultOf(row: OperationRow): string | null {
   const result = row.result as Record<string, unknown> | null;
   if (!result || typeof result !== "object") return null;
   const skipped = result.skipped;
-  const parts = (["documents", "facts", "observations"] as const).flatMap((key) => {
+  const parts = (["documents", "facts", "observations", "kept_here"] as const).flatMap((key) => {
     const n = result[key];
     return typeof n === "number" && n > 0 ? [strings.results[key](n)] : [];
   });

@@ -101,6 +101,8 @@ export const strings = {
     documents: (n: number) => plural(n, "document"),
     facts: (n: number) => plural(n, "fact"),
     observations: (n: number) => plural(n, "observation"),
+    kept_here: (n: number) =>
+      `${plural(n, "private document")} not shown to the model, which is elsewhere`,
     skipped: (n: number) => `${plural(n, "file or line", "files and lines")} left out`,
   },
 } as const;

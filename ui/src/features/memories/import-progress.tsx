@@ -17,6 +17,8 @@ import { strings } from "./import-strings";
 interface ImportResult {
   documents?: number;
   facts?: number;
+  /** Documents that a model elsewhere was not shown. */
+  kept_here?: number;
   /** Lines and files that could not be read; `line` counts from 1. */
   skipped?: { file: string; line: number | null; reason: string }[];
 }
@@ -157,6 +159,9 @@ function Result({ result }: { result: ImportResult }) {
         <p role="status" className="mt-1 text-muted">
           {strings.result(result.documents ?? 0, result.facts ?? 0)}
         </p>
+        {(result.kept_here ?? 0) > 0 && (
+          <p className="mt-1 text-muted">{strings.keptHere(result.kept_here ?? 0)}</p>
+        )}
       </div>
       {skipped.length > 0 && (
         <section

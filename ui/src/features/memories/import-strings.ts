@@ -53,6 +53,10 @@ export const strings = {
   done: "Import finished",
   result: (documents: number, facts: number) =>
     `${plural(documents, "document")} and ${plural(facts, "fact")} were read in.`,
+  keptHere: (documents: number) =>
+    documents === 1
+      ? "1 document was kept passage by passage, without the model: a tag keeps it on this computer, and the model is elsewhere."
+      : `${documents} documents were kept passage by passage, without the model: a tag keeps them on this computer, and the model is elsewhere.`,
   skipped: (lines: number) =>
     `${plural(lines, "file or line", "files and lines")} could not be read`,
   skippedAt: (file: string, line: number | null) =>
