@@ -503,6 +503,8 @@ async fn a_review_killed_at_any_commit_is_whole_or_not_at_all() {
             }
             let view = get(&f, &view.row.id).await;
             let before = whole_state(&f, &view.row.id).await;
+            // The commits of the step alone are counted.
+            f.settle().await;
             let commits = Arc::new(AtomicU32::new(0));
             let count = Arc::clone(&commits);
             f.engine.store().set_commit_hook(move |point| {

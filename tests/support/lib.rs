@@ -1,7 +1,10 @@
 //! What the tests of this folder share: the place of the vectors, an engine over a folder of its
 //! own with a clock that stands still, and the few calls that most chapters begin with.
 
+mod ear;
 pub mod endpoint;
+
+pub use ear::Ear;
 
 use domain::BankId;
 use engine::clock::TestClock;
@@ -186,6 +189,17 @@ impl Fixture {
             entities: entities.iter().map(|&name| name.to_owned()).collect(),
         };
         engine::memory::add(&self.engine, &self.bank, fact).await.expect("a stored fact")
+    }
+
+    /// Waits until everything that was handed to the writer before is in the file. What a language
+    /// model was asked is recorded by a task of its own, which may still be on its way when the work
+    /// that asked has ended.
+    ///
+    /// # Panics
+    /// When nothing can be written.
+    pub async fn settle(&self) {
+        tokio::task::yield_now().await;
+        self.engine.store().write("settle", |_| Ok(())).await.expect("a writer");
     }
 
     /// Runs everything that is queued.
