@@ -27,6 +27,7 @@ mod locks;
 mod loopback;
 mod memory;
 mod models;
+mod outside;
 mod pages;
 mod pages_import;
 mod private;

@@ -17,7 +17,6 @@ use llm::Message;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use store::ReadTx;
-use store::models::provenance::carries;
 
 /// Everything that a run with a language model has come by.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -161,7 +160,7 @@ fn all_fit(
         let Some(model) = store::models::find(tx, tools.bank(), id)? else { return Ok(false) };
         if tools.request.exclude_models.all
             || !model_visible(&model.head, &tools.prepared.scope, excluded)
-            || carries(tx, &model.head, &tools.prepared.leave_out)?
+            || crate::models::rests_on(tx, &model, &tools.prepared.leave_out)?
         {
             return Ok(false);
         }

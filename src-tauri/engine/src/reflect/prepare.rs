@@ -9,6 +9,7 @@ use domain::tags::TagSet;
 use domain::tool_calls::{
     DONE, EXPAND, RECALL, SEARCH_MENTAL_MODELS, SEARCH_OBSERVATIONS, ToolDefaults,
 };
+use domain::trace::Warning;
 use domain::{FactType, ModelId};
 use std::collections::BTreeSet;
 use store::banks::Bank;
@@ -28,7 +29,8 @@ pub(super) struct Prepared {
     pub(super) scope: RunScope,
     /// Tags whose memories must not reach the language model.
     pub(super) leave_out: TagSet,
-    /// Memories in use that carry one of them.
+    /// Facts in use that the run would read but for such a tag; observations where it reads those
+    /// alone.
     pub(super) held_back: u32,
     /// Facts of the bank that wait for consolidation.
     pub(super) pending: u32,
@@ -70,17 +72,10 @@ fn read(tx: &ReadTx<'_>, request: &ReflectRequest, far: bool) -> Result<Prepared
     });
     let visible_models = !request.exclude_models.all
         && any_visible(tx, bank.key, &scope, &request.exclude_models.ids)?;
-    let held_back = if leave_out.is_empty() {
-        0
-    } else {
-        let counts = store::tag_sets::memory_counts(tx, bank.key)?;
-        let private = counts.iter().filter(|(tags, _)| TagSet::new(tags).overlaps(&leave_out));
-        private.map(|(_, n)| *n).sum()
-    };
     let program = crate::settings::program_stated(tx)?.to_json();
     let stated = |key: &str| [&bank.config, &program].iter().any(|all| !all[key].is_null());
     Ok(Prepared {
-        held_back,
+        held_back: held_back(tx, bank.key, request, &scope, &leave_out)?,
         wall: stated("reflect_wall_timeout").then_some(settings.reflect_wall_timeout),
         directives: select_directives(directives, &scope, request.directives),
         leave_out,
@@ -92,6 +87,45 @@ fn read(tx: &ReadTx<'_>, request: &ReflectRequest, far: bool) -> Result<Prepared
         bank,
         settings,
     })
+}
+
+/// How many memories the run would read if none had to stay on this machine. Observations are made
+/// of facts, so that beside those they would be counted twice.
+fn held_back(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    request: &ReflectRequest,
+    scope: &RunScope,
+    leave_out: &TagSet,
+) -> Result<u32> {
+    if leave_out.is_empty() {
+        return Ok(0);
+    }
+    let private = |tags: &BTreeSet<String>| {
+        let tags = TagSet::new(tags);
+        tags.overlaps(leave_out) && item_visible(&tags, scope)
+    };
+    let asked = request.fact_types.as_deref().unwrap_or(&FactType::ALL);
+    let facts = asked.iter().copied().filter(|kind| *kind != FactType::Observation);
+    let facts: Vec<FactType> = facts.collect();
+    let within = store::search::Scope {
+        types: if facts.is_empty() { asked.to_vec() } else { facts },
+        tag_sets: store::tag_sets::matching(tx, bank, private)?,
+        up_to_seq: request.window.cutoff_seq,
+        ..store::search::Scope::all(bank)
+    };
+    let after = request.window.after_seq.unwrap_or(0);
+    Ok(store::freshness::count_newer(tx, &within, after, u32::MAX)?)
+}
+
+/// Tells a reader what was kept from the language model; nothing when nothing was.
+pub(super) fn kept_from_model(held_back: u32) -> Option<Warning> {
+    let words = match held_back {
+        0 => return None,
+        1 => "1 private memory was held back from this model.".to_owned(),
+        n => format!("{n} private memories were held back from this model."),
+    };
+    Some(Warning::new("memories_held_back", words))
 }
 
 /// A scope with what its fuzzy tags stand for in a bank.

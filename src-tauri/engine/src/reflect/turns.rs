@@ -97,12 +97,16 @@ impl<'a> Run<'a> {
         let offered = serde_json::to_string(&tools).unwrap_or_default();
         let window = caller.provider.caps().window;
         let limit = prepared.settings.reflect_max_context_tokens;
+        let mut warnings = std::mem::take(&mut trace.warnings);
+        let told = super::prepare::kept_from_model(prepared.held_back)
+            .filter(|told| !warnings.iter().any(|known| known.code == told.code));
+        warnings.extend(told);
         Ok(Self {
             cancel: caller.cancel.clone(),
             limit: domain::evidence::context_limit(limit, window),
             tokens: found.tokens() + Cl100k.count(&offered),
             refused: u32::MAX,
-            warnings: std::mem::take(&mut trace.warnings),
+            warnings,
             engine,
             request,
             prepared,

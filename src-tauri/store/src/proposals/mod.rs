@@ -292,12 +292,16 @@ fn told(tx: &WriteTx<'_>, bank: BankKey, id: &ProposalId) -> Result<()> {
 /// # Errors
 /// `NotFound`.
 pub fn get(tx: &ReadTx<'_>, bank: BankKey, id: &ProposalId) -> Result<Proposal> {
+    find(tx, bank, id)?.ok_or_else(|| Error::not_found(Thing::Proposal, &id.0))
+}
+
+/// A proposal by its id, if it is still kept.
+pub fn find(tx: &ReadTx<'_>, bank: BankKey, id: &ProposalId) -> Result<Option<Proposal>> {
     tx.find(
         &format!("SELECT {HEAD}, {BODY} {FROM} WHERE p.uid = ?2 AND m.bank_id = ?1"),
         (bank, &id.0),
         read,
-    )?
-    .ok_or_else(|| Error::not_found(Thing::Proposal, &id.0))
+    )
 }
 
 /// What a proposal changes, without what its run read and left behind.

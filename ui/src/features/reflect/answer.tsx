@@ -40,7 +40,6 @@ export function Answer({
   const notes = [
     ...(text && !nothing && !cited.tied && view.based_on.length > 0 ? [words.wholeOnly] : []),
     ...(trace.dropped_citations?.length ? [words.dropped(trace.dropped_citations.length)] : []),
-    ...(trace.memories_held_back ? [words.held(trace.memories_held_back)] : []),
     ...(trace.pending_consolidation ? [words.pending(trace.pending_consolidation)] : []),
     ...view.warnings.map(({ message }) => message),
   ];

@@ -111,8 +111,6 @@ export const strings = {
       `${plural(input, "token")} in, ${plural(output, "token").replace(" tokens", "").replace(" token", "")} out`,
     dropped: (count: number) =>
       `${plural(count, "source")} that nothing had found ${count === 1 ? "was" : "were"} left out.`,
-    held: (count: number) =>
-      `${plural(count, "memory", "memories")} with a tag that keeps them on this computer ${count === 1 ? "was" : "were"} not sent.`,
     pending: (count: number) =>
       `${plural(count, "fact")} not folded into observations yet when this was asked.`,
     copy: "Copy",

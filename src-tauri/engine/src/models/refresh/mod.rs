@@ -136,6 +136,10 @@ async fn read_plan(course: &Course<'_>, id: &ModelId, forced: bool, now: Instant
 const KEPT_HERE: &str = "The document rests on memories that must not leave this machine, so it was \
     refreshed without the language model, which is elsewhere.";
 
+/// Why a refresh did without what a reviewer said.
+const NOTES_HELD_BACK: &str = "Notes on changes that rested on private memories were held back from \
+    this model.";
+
 /// The middle of the run.
 async fn draft(course: &Course<'_>, plan: &Plan) -> Result<Drafted, Failure> {
     let chosen = crate::reflect::provider(course.engine).await;
@@ -148,6 +152,12 @@ async fn draft(course: &Course<'_>, plan: &Plan) -> Result<Drafted, Failure> {
         Some(chosen) if plan.stays_here && !chosen.local => {
             let mut drafted = extractive(course, plan).await.map_err(failed)?;
             drafted.warnings.push(remark("kept_on_this_machine", KEPT_HERE));
+            drafted
+        }
+        Some(chosen) if !chosen.local && !plan.private_notes.is_empty() => {
+            let shown = plan.without_private_notes();
+            let mut drafted = Box::pin(super::written::draft(course, &shown, chosen)).await?;
+            drafted.warnings.push(remark("notes_held_back", NOTES_HELD_BACK));
             drafted
         }
         Some(chosen) => super::written::draft(course, plan, chosen).await?,

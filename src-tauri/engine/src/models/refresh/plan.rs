@@ -46,6 +46,8 @@ pub(crate) struct Plan {
     /// Carried facts that still exist and are in scope.
     pub(crate) carried: Vec<CarryOver>,
     pub(crate) guidance: Vec<Guidance>,
+    /// Those of its notes that were written on changes with private memories: words about them.
+    pub(crate) private_notes: Vec<Guidance>,
     pub(crate) origins: Provenance,
     pub(crate) partition: Partition,
     /// Facts taken back whose statement stands in scope again under another name: by the old id.
@@ -110,6 +112,12 @@ impl Plan {
         self.mode.effective == RefreshMode::Full
             || self.window_count > 0
             || !self.carried.is_empty()
+    }
+
+    /// The same plan for a language model elsewhere.
+    pub(crate) fn without_private_notes(&self) -> Self {
+        let guidance = self.guidance.iter().filter(|entry| !self.private_notes.contains(entry));
+        Self { guidance: guidance.cloned().collect(), ..self.clone() }
     }
 
     /// Facts behind changes that a person declined; they are not offered again.
@@ -225,6 +233,7 @@ fn read_of(
         window_count,
         window,
         carried,
+        private_notes: private_notes(tx, bank, &guidance, &settings.local_only())?,
         guidance,
         origins,
         partition,
@@ -339,6 +348,35 @@ fn guidance_seqs(
     }
     let found = memories::by_ids(tx, bank, &ids)?;
     Ok(found.into_iter().map(|memory| (memory.id.0, memory.change_seq)).collect())
+}
+
+/// Notes on proposals that read a private memory. A note whose proposal is no longer kept is taken
+/// for one, since nobody knows what it speaks of.
+fn private_notes(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    guidance: &[Guidance],
+    private: &TagSet,
+) -> store::Result<Vec<Guidance>> {
+    let mut found = Vec::new();
+    if private.is_empty() {
+        return Ok(found);
+    }
+    for entry in guidance {
+        let Guidance::Note { proposal: Some(proposal), .. } = entry else { continue };
+        let is_private = match store::proposals::find(tx, bank, proposal)? {
+            Some(row) => {
+                let facts: Vec<Citation> = from_json(&row.facts_used).unwrap_or_default();
+                let ids: Vec<MemoryId> = facts.into_iter().map(|fact| MemoryId(fact.id)).collect();
+                store::tag_sets::any_carries(tx, bank, &ids, private)?
+            }
+            None => true,
+        };
+        if is_private {
+            found.push(entry.clone());
+        }
+    }
+    Ok(found)
 }
 
 /// The memories of the window and the carried ones, oldest first.

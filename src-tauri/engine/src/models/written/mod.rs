@@ -66,6 +66,8 @@ async fn reflect(course: &Course<'_>, plan: &Plan) -> Result<ReflectOutcome, Fai
     ended.map_err(|failed| {
         let mut drafted = Drafted::nothing(plan.model.document.clone(), false);
         drafted.usage = failed.trace.usage();
+        let told = failed.trace.warnings.iter();
+        drafted.warnings = told.map(|w| remark(&w.code, w.message.clone())).collect();
         drafted.trace = serde_json::to_value(&*failed.trace).unwrap_or(Value::Null);
         Failure::of(failed.error, None).after(drafted)
     })
