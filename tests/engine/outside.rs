@@ -75,6 +75,8 @@ async fn answered_by(f: &Fixture, base_url: String) {
         llm: Some("small-model".to_owned()),
         key: None,
         key_fallback: None,
+        window: None,
+        call_seconds: None,
     };
     let saved = engine::endpoints::save(&f.engine, endpoint).await.unwrap();
     engine::endpoints::choose(&f.engine, Some(&saved.id)).await.unwrap();
