@@ -49,6 +49,7 @@ mod refresh_retract;
 mod refresh_structured;
 mod refresh_tables;
 mod refresh_written;
+mod runs;
 mod sample;
 mod schedule_holds;
 mod schedule_queue;

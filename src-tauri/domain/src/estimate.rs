@@ -98,6 +98,50 @@ pub fn estimate(input: &EstimateInput) -> Estimate {
     }
 }
 
+/// Earlier runs that must be there before they say more than sizes do.
+const ENOUGH_RUNS: usize = 3;
+
+/// What an earlier run took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PastRun {
+    /// Requests to the language model, failed ones included.
+    pub calls: u32,
+    /// Tokens sent.
+    pub input_tokens: u32,
+    /// Tokens received.
+    pub output_tokens: u32,
+}
+
+/// The three cases of a run from what earlier ones of its kind took: the least, the middle, the most
+/// of each figure. None when they are fewer than three: one odd run would be the whole picture.
+#[must_use]
+pub fn from_runs(past: &[PastRun], prices: Option<Prices>) -> Option<Estimate> {
+    if past.len() < ENOUGH_RUNS {
+        return None;
+    }
+    let sorted = |of: fn(&PastRun) -> u32| {
+        let mut figures: Vec<u32> = past.iter().map(of).collect();
+        figures.sort_unstable();
+        figures
+    };
+    let (calls, sent, received) =
+        (sorted(|run| run.calls), sorted(|run| run.input_tokens), sorted(|run| run.output_tokens));
+    let case = |at: usize| EstimateCase {
+        input_tokens: sent[at],
+        output_tokens: received[at],
+        calls: calls[at],
+        cost: price_of(sent[at], received[at], prices),
+    };
+    Some(Estimate { low: case(0), likely: case(past.len() / 2), high: case(past.len() - 1) })
+}
+
+fn price_of(input_tokens: u32, output_tokens: u32, prices: Option<Prices>) -> Option<Score> {
+    let prices = prices?;
+    let share = |tokens: u32, price: Score| f64::from(tokens) * price.get() / 1_000_000.0;
+    let input = share(input_tokens, prices.input_per_million);
+    Some(Score::new(input + share(output_tokens, prices.output_per_million)))
+}
+
 // Forced turns, then free turns of which the last one answers; each sends all that came before.
 fn turn_case(input: &EstimateInput, forced: usize, turns: u32, answer: u32) -> EstimateCase {
     let results = input.forced_results.iter().take(forced).copied();
@@ -117,11 +161,7 @@ fn turn_case(input: &EstimateInput, forced: usize, turns: u32, answer: u32) -> E
     }
     let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     let (input_tokens, output_tokens) = (small(sent), small(received));
-    let cost = input.prices.map(|prices| {
-        let share = |tokens: u32, price: Score| f64::from(tokens) * price.get() / 1_000_000.0;
-        let input = share(input_tokens, prices.input_per_million);
-        Score::new(input + share(output_tokens, prices.output_per_million))
-    });
+    let cost = price_of(input_tokens, output_tokens, input.prices);
     EstimateCase { input_tokens, output_tokens, calls, cost }
 }
 
@@ -168,6 +208,17 @@ mod tests {
         assert_eq!(with_schema.input_tokens, 7800 + 600 + 100 + 400);
         let spared = estimate(&EstimateInput { early_release: true, ..input() });
         assert_eq!((spared.low.calls, spared.likely.calls), (2, 4));
+    }
+
+    #[test]
+    fn earlier_runs_give_the_least_the_middle_and_the_most() {
+        let run = |calls, input_tokens| PastRun { calls, input_tokens, output_tokens: 10 * calls };
+        assert_eq!(from_runs(&[run(3, 900), run(5, 100)], None), None);
+        let all = from_runs(&[run(3, 900), run(5, 100), run(4, 400)], None).unwrap();
+        assert_eq!((all.low.calls, all.likely.calls, all.high.calls), (3, 4, 5));
+        let sent = [all.low, all.likely, all.high].map(|case| case.input_tokens);
+        assert_eq!(sent, [100, 400, 900]);
+        assert_eq!((all.high.output_tokens, all.high.cost), (50, None));
     }
 
     #[test]

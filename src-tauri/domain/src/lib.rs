@@ -19,6 +19,7 @@ pub mod estimate;
 pub mod evidence;
 pub mod excerpt;
 pub mod fault;
+pub mod footnotes;
 pub mod forced;
 pub mod fusion;
 pub mod fuzzy;

@@ -4,9 +4,12 @@ use crate::state::App;
 use domain::trace::RunEvent;
 use domain::{BankId, RunId};
 use engine::events::EventSink;
-use engine::reflect;
 use engine::report::Report;
-use engine::view::reflect::{ReflectInput, ReflectRow, ReflectRunView};
+use engine::view::reflect::{
+    RecordedCall, ReflectEstimate, ReflectInput, ReflectRow, ReflectRunView, RunPart, RunText,
+    SavedRun,
+};
+use engine::{reflect, runs};
 use tauri::State;
 use tauri::ipc::Channel;
 
@@ -43,6 +46,56 @@ pub async fn get_reflect_run(
 #[specta::specta]
 pub async fn sample_questions(app: State<'_, App>, bank: BankId) -> Result<Vec<String>, Report> {
     Ok(reflect::sample_questions(&app.engine().await?, &bank).await?)
+}
+
+/// What a question will probably take; nothing is asked for it.
+#[tauri::command]
+#[specta::specta]
+pub async fn estimate_reflect(
+    app: State<'_, App>,
+    bank: BankId,
+    input: ReflectInput,
+    before: Option<RunId>,
+) -> Result<ReflectEstimate, Report> {
+    Ok(reflect::estimate(&app.engine().await?, &bank, input, before).await?)
+}
+
+/// One request of a run to a language model, as it is on record.
+#[tauri::command]
+#[specta::specta]
+pub async fn recorded_call(
+    app: State<'_, App>,
+    bank: BankId,
+    run: RunId,
+    scope: String,
+    nth: u32,
+) -> Result<Option<RecordedCall>, Report> {
+    Ok(runs::recorded_call(&app.engine().await?, &bank, &run, &scope, nth).await?)
+}
+
+/// A question as text that may leave the program.
+#[tauri::command]
+#[specta::specta]
+pub async fn reflect_run_text(
+    app: State<'_, App>,
+    bank: BankId,
+    run: RunId,
+    part: RunPart,
+) -> Result<RunText, Report> {
+    Ok(runs::as_text(&app.engine().await?, &bank, &run, part).await?)
+}
+
+/// Writes a question into a folder, beside whatever is there.
+#[tauri::command]
+#[specta::specta]
+pub async fn save_reflect_run(
+    app: State<'_, App>,
+    bank: BankId,
+    run: RunId,
+    part: RunPart,
+    folder: String,
+) -> Result<SavedRun, Report> {
+    Ok(runs::save(&app.engine().await?, &bank, &run, part, &folder).await?)
 }
 
 /// Asks a question; its events come over the channel, the finished run as the result.

@@ -186,6 +186,52 @@ pub fn list_reflects(tx: &ReadTx<'_>, bank: BankKey, limit: u32) -> Result<Vec<R
     )
 }
 
+/// What an answered reflect was asked with and what it took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReflectCost {
+    /// The word of its budget; none where the question stated none.
+    pub budget: Option<String>,
+    /// Whether fields were asked for.
+    pub structured: bool,
+    /// Requests to the language model.
+    pub calls: u32,
+    /// Tokens sent.
+    pub input_tokens: u32,
+    /// Tokens received.
+    pub output_tokens: u32,
+}
+
+/// The newest answered reflects of a bank that asked a language model, at most `limit`; with
+/// `before` only those asked before that one.
+pub fn reflect_costs(
+    tx: &ReadTx<'_>,
+    bank: BankKey,
+    before: Option<&RunId>,
+    limit: u32,
+) -> Result<Vec<ReflectCost>> {
+    tx.list(
+        "SELECT request ->> '$.budget',
+                coalesce(json_type(request, '$.response_schema'), 'null') <> 'null',
+                json_array_length(trace, '$.llm_calls') AS calls,
+                coalesce(usage ->> '$.input_tokens', 0), coalesce(usage ->> '$.output_tokens', 0)
+         FROM reflect_run
+         WHERE bank_id = ?1 AND status = 'finished' AND calls > 0
+           AND id < coalesce((SELECT id FROM reflect_run WHERE bank_id = ?1 AND uid = ?2),
+                             9223372036854775807)
+         ORDER BY id DESC LIMIT ?3",
+        (bank, before.map(|run| &run.0), limit),
+        |r| {
+            Ok(ReflectCost {
+                budget: r.get(0)?,
+                structured: r.get(1)?,
+                calls: r.get(2)?,
+                input_tokens: r.get(3)?,
+                output_tokens: r.get(4)?,
+            })
+        },
+    )
+}
+
 /// Keeps the record of a reflect whatever the limit, or no longer.
 ///
 /// # Errors

@@ -61,6 +61,14 @@ export const commands = {
 	getReflectRun: (bank: BankId, run: RunId) => __TAURI_INVOKE<ReflectRunView>("get_reflect_run", { bank, run }),
 	/**  Three questions made from the bank's own entities. */
 	sampleQuestions: (bank: BankId) => __TAURI_INVOKE<string[]>("sample_questions", { bank }),
+	/**  What a question will probably take; nothing is asked for it. */
+	estimateReflect: (bank: BankId, input: ReflectInput, before: RunId | null) => __TAURI_INVOKE<ReflectEstimate>("estimate_reflect", { bank, input, before }),
+	/**  One request of a run to a language model, as it is on record. */
+	recordedCall: (bank: BankId, run: RunId, scope: string, nth: number) => __TAURI_INVOKE<RecordedCall | null>("recorded_call", { bank, run, scope, nth }),
+	/**  A question as text that may leave the program. */
+	reflectRunText: (bank: BankId, run: RunId, part: RunPart) => __TAURI_INVOKE<RunText>("reflect_run_text", { bank, run, part }),
+	/**  Writes a question into a folder, beside whatever is there. */
+	saveReflectRun: (bank: BankId, run: RunId, part: RunPart, folder: string) => __TAURI_INVOKE<SavedRun>("save_reflect_run", { bank, run, part, folder }),
 	/**  Asks a question; its events come over the channel, the finished run as the result. */
 	ask: (bank: BankId, input: ReflectInput, events: Channel<RunEvent>) => __TAURI_INVOKE<ReflectRunView>("ask", { bank, input, events }),
 	/**  Asks the question of an ended run once more, going on from what it found where that was kept. */
@@ -275,9 +283,9 @@ export const events = {
 /* Constants */
 export const DISPOSITION_PRESETS = [["customer_support",{"empathy":5,"literalism":2,"skepticism":2}],["code_review",{"empathy":2,"literalism":5,"skepticism":4}],["legal_analysis",{"empathy":2,"literalism":5,"skepticism":5}],["coach",{"empathy":5,"literalism":2,"skepticism":2}],["research_assistant",{"empathy":3,"literalism":3,"skepticism":4}]] as const;
 
-export const READS = {"appStatus":["settings","banks"],"bankSettings":["settings","banks"],"checkSchema":[],"dataFolder":["settings"],"diffVersions":["versions"],"directivesInScope":["directives"],"discoverEndpoints":[],"getDryRun":["runs"],"getMemory":["memories","models"],"getModel":["models","versions","proposals"],"getProposal":["proposals"],"getReflectRun":["runs"],"getVersion":["versions"],"listBanks":["banks","memories","documents","models","proposals"],"listDirectives":["directives"],"listDocuments":["documents"],"listLlms":[],"listMemories":["memories"],"listModels":["models","proposals"],"listOperations":["operations"],"listProposals":["proposals"],"listReflectRuns":["runs"],"listRefreshRuns":["runs","models"],"listTags":["memories","tags"],"listVersions":["versions","proposals"],"llmSettings":["settings","endpoints"],"look":["settings"],"modelBlame":["models","versions","proposals"],"nextRuns":[],"pageBundle":["models","versions"],"pageOperations":["operations"],"pageText":["models"],"pageTree":["models","proposals"],"paletteSearch":["models","memories","banks","documents"],"planImport":[],"previewDraft":["proposals"],"previewProposal":["proposals"],"programSettings":["settings"],"proposalAsEdit":["proposals","models"],"recall":["memories"],"sampleQuestions":["memories"],"scopeReach":["memories"],"searchPages":["models"],"thirdPartyNotices":[]} as const;
+export const READS = {"appStatus":["settings","banks"],"bankSettings":["settings","banks"],"checkSchema":[],"dataFolder":["settings"],"diffVersions":["versions"],"directivesInScope":["directives"],"discoverEndpoints":[],"estimateReflect":["runs","memories","settings","endpoints"],"getDryRun":["runs"],"getMemory":["memories","models"],"getModel":["models","versions","proposals"],"getProposal":["proposals"],"getReflectRun":["runs"],"getVersion":["versions"],"listBanks":["banks","memories","documents","models","proposals"],"listDirectives":["directives"],"listDocuments":["documents"],"listLlms":[],"listMemories":["memories"],"listModels":["models","proposals"],"listOperations":["operations"],"listProposals":["proposals"],"listReflectRuns":["runs"],"listRefreshRuns":["runs","models"],"listTags":["memories","tags"],"listVersions":["versions","proposals"],"llmSettings":["settings","endpoints"],"look":["settings"],"modelBlame":["models","versions","proposals"],"nextRuns":[],"pageBundle":["models","versions"],"pageOperations":["operations"],"pageText":["models"],"pageTree":["models","proposals"],"paletteSearch":["models","memories","banks","documents"],"planImport":[],"previewDraft":["proposals"],"previewProposal":["proposals"],"programSettings":["settings"],"proposalAsEdit":["proposals","models"],"recall":["memories"],"recordedCall":["runs"],"sampleQuestions":["memories"],"scopeReach":["memories"],"searchPages":["models"],"thirdPartyNotices":[]} as const;
 
-export const WRITES = {"addMemory":["memories","models","banks"],"adoptModel":["models"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"changeGuidance":["models"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearObservations":["memories","models","banks"],"clearPublishTarget":["models"],"consolidateNow":["operations"],"createBank":["banks"],"createDirective":["directives","tags"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations","banks"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteDirective":["directives"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals","operations","banks"],"deleteOperation":["operations"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editDraft":["proposals"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"importPages":["models","versions","proposals","banks"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"moveDirective":["directives"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"refreshInReview":["operations","models"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"releasePage":["models"],"removeLock":["models"],"reopen":["settings","banks"],"requestAgain":["operations","models","proposals"],"resolveConflict":["proposals"],"restoreDirective":["directives","tags"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryFailedConsolidation":["operations","memories","banks"],"retryOperation":["operations","models"],"retryReflect":["runs"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"saveModels":[],"savePageBundle":[],"setBankSettings":["settings","banks","operations","models"],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setProgramSettings":["settings","operations","models"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateDirective":["directives","tags"],"updateModel":["models"],"updateNode":["models","operations"]} as const;
+export const WRITES = {"addMemory":["memories","models","banks"],"adoptModel":["models"],"approveProposal":["proposals","models","versions","banks"],"ask":["runs"],"cancelDryRun":[],"cancelOperation":["operations","models"],"cancelReflect":["runs"],"changeGuidance":["models"],"checkEndpoint":["settings","endpoints"],"checkPublishedFiles":["models","proposals"],"chooseEndpoint":["settings","endpoints"],"clearModel":["models","versions","proposals"],"clearObservations":["memories","models","banks"],"clearPublishTarget":["models"],"consolidateNow":["operations"],"createBank":["banks"],"createDirective":["directives","tags"],"createFolder":["models"],"createModel":["models","operations","banks"],"createPage":["models","operations","banks"],"decideOps":["proposals"],"deleteBank":["banks","settings"],"deleteDirective":["directives"],"deleteEndpoint":["settings","endpoints"],"deleteMemory":["memories","models","banks"],"deleteModel":["models","versions","proposals","banks"],"deleteNode":["models","versions","proposals","operations","banks"],"deleteOperation":["operations"],"dropDryRun":["runs"],"dryRunModel":["runs"],"editDraft":["proposals"],"editMemory":["memories","models"],"editModel":["models","versions","proposals"],"editOp":["proposals"],"finishFirstRun":["settings"],"forgetLearnt":["settings","endpoints"],"importFiles":["operations"],"importPages":["models","versions","proposals","banks"],"invalidateMemory":["memories","models","banks"],"keepDryRun":["proposals","models","runs"],"moveDirective":["directives"],"noteVersion":["versions"],"openBank":["settings"],"pageDrawn":[],"pinVersion":["versions"],"publishNow":["models","proposals"],"reextractStructured":["models","versions"],"reflectRunText":[],"refreshInReview":["operations","models"],"refreshModel":["operations","models"],"rejectProposal":["proposals","models","versions","banks"],"releasePage":["models"],"removeLock":["models"],"reopen":["settings","banks"],"requestAgain":["operations","models","proposals"],"resolveConflict":["proposals"],"restoreDirective":["directives","tags"],"restoreMemory":["memories","models","banks"],"restoreSample":["banks","settings"],"retainText":["operations"],"retryFailedConsolidation":["operations","memories","banks"],"retryOperation":["operations","models"],"retryReflect":["runs"],"revertModel":["models","versions","proposals"],"saveEndpoint":["settings","endpoints"],"saveModels":[],"savePageBundle":[],"saveReflectRun":[],"setBankSettings":["settings","banks","operations","models"],"setExtractive":["settings"],"setLock":["models"],"setLook":["settings"],"setOpNote":["proposals"],"setProgramSettings":["settings","operations","models"],"setPublishTarget":["models","proposals"],"takeOpenedFiles":[],"trySchema":[],"updateDirective":["directives","tags"],"updateModel":["models"],"updateNode":["models","operations"]} as const;
 
 /* Types */
 /**  Another run over what a proposal read. */
@@ -1088,6 +1096,28 @@ export type EndpointView = {
 
 /**  The closed family that decides wording, remedy and severity. */
 export type ErrorCode = "not_found" | "invalid_input" | "invalid_schema" | "invalid_cron" | "access_denied" | "conflict" | "provider_not_configured" | "provider_auth" | "provider_rate_limited" | "provider_unreachable" | "provider_refused" | "model_lacks_tools" | "model_output_invalid" | "context_overflow" | "evidence_unavailable" | "empty_answer" | "delta_not_applied" | "structured_output_failed" | "directive_violation" | "timed_out" | "busy" | "index_rebuilding" | "cancelled" | "disk_full" | "database_newer" | "database_damaged" | "keychain_unavailable" | "io" | "import_invalid" | "unsupported_file" | "internal";
+
+/**  What a run will cost. */
+export type Estimate = {
+	/**  It stops as soon as it may. */
+	low: EstimateCase,
+	/**  It does what runs of this budget mostly do. */
+	likely: EstimateCase,
+	/**  It uses every turn and the whole answer. */
+	high: EstimateCase,
+};
+
+/**  One case of an estimate. */
+export type EstimateCase = {
+	/**  Tokens sent, over all calls. */
+	input_tokens: number,
+	/**  Tokens received. */
+	output_tokens: number,
+	/**  Requests to the language model. */
+	calls: number,
+	/**  In the user's currency, where prices are known. */
+	cost: Score | null,
+};
 
 /**  One piece of evidence: a memory as it was read. */
 export type EvidenceItem = {
@@ -2464,6 +2494,38 @@ export type RecallView = {
 	duration_ms: number,
 };
 
+/**  A request to a language model as it is on record. */
+export type RecordedCall = {
+	/**  The language model. */
+	llm: string,
+	/**  Name of the prompt. */
+	prompt_name: string,
+	/**  Hash of its text. */
+	prompt_hash: string,
+	/**  When it was sent. */
+	started_at: string,
+	/**  How it ended. */
+	status: LlmCallStatus,
+	/**  Why the reply ended, in the word of the program. */
+	finish_reason: string | null,
+	/**  What went wrong. */
+	error: string | null,
+	/**  Names of the tools on offer. */
+	tools: string[],
+	/**  What was sent, in order; empty when the text is no longer kept. */
+	messages: SentMessage[],
+	/**  What came back; null when nothing did or it is no longer kept. */
+	reply: string | null,
+};
+
+/**  What a question will probably take, told before it is asked. */
+export type ReflectEstimate = {
+	/**  The three cases; null where no language model answers and nothing is spent. */
+	expected: Estimate | null,
+	/**  Earlier questions that it rests on; 0 when it was worked out from sizes. */
+	runs: number,
+};
+
 /**  A question. */
 export type ReflectInput = {
 	/**  The question. */
@@ -2824,6 +2886,13 @@ run_id: string }) & { by?: never; error?: never; forced?: never; forced_sequence
 /**  A run of a reflect or of a refresh (UUIDv7). */
 export type RunId = string;
 
+/**  Which part of a run is taken out. */
+export type RunPart = 
+/**  The answer with its sources, Markdown. */
+"answer" | 
+/**  Everything that is on record, JSON. */
+"record";
+
 /**  The record of a failed run that a report points at. */
 export type RunRef = {
 	/**  The run, whose stored record holds usage and the partial trace. */
@@ -2840,6 +2909,17 @@ export type RunStatus =
 "failed" | 
 /**  Stopped. */
 "cancelled";
+
+/**
+ *  A run as text that may leave the program: without keys, and without what must stay on this
+ *  machine.
+ */
+export type RunText = {
+	/**  The text. */
+	text: string,
+	/**  Sources that were left out because they must stay on this machine. */
+	withheld: number,
+};
 
 /**  A warning of a run. */
 export type RunWarning = {
@@ -2887,6 +2967,14 @@ export type SaveEndpoint = {
 	key: string | null,
 	/**  Where to keep the key when the operating system has no store. */
 	key_fallback: KeyStore | null,
+};
+
+/**  A run that was written to a file. */
+export type SavedRun = {
+	/**  The file. */
+	path: string,
+	/**  Sources that were left out because they must stay on this machine. */
+	withheld: number,
 };
 
 /**  One thing wrong with a schema. */
@@ -2959,6 +3047,14 @@ export type Section = {
 	gap: string,
 	/**  In reading order. */
 	blocks: Block[],
+};
+
+/**  A message that was sent to a language model. */
+export type SentMessage = {
+	/**  Who speaks: `system`, `user`, `assistant`, `tool`. */
+	role: string,
+	/**  What is said; calls of tools as JSON. */
+	text: string,
 };
 
 /**  Where a setting is found. */

@@ -5,6 +5,7 @@ mod called;
 pub(crate) mod caller;
 mod closing;
 pub mod directives;
+mod estimate;
 mod expand;
 pub(crate) mod extractive;
 mod finish;
@@ -31,7 +32,7 @@ use crate::events::EventSink;
 use crate::llm_log::{CallContext, within};
 use crate::prompts::REFLECT_SYSTEM;
 use crate::report::{Report, fault_of};
-use crate::view::reflect::{ReflectInput, ReflectRow, ReflectRunView};
+use crate::view::reflect::{ReflectEstimate, ReflectInput, ReflectRow, ReflectRunView};
 use crate::{Engine, Result};
 use domain::trace::RunEvent;
 use domain::{BankId, RunId};
@@ -159,6 +160,24 @@ pub async fn runs(engine: &Engine, bank: &BankId) -> Result<Vec<ReflectRow>> {
 /// `bank_not_found`, `run_not_found`.
 pub async fn get_run(engine: &Engine, bank: &BankId, run: &RunId) -> Result<ReflectRunView> {
     record::get(engine, bank, run).await
+}
+
+/// What a question will probably take, without asking it. A blank question is taken for a short one;
+/// with `before`, only questions asked before that run are judged by.
+///
+/// # Errors
+/// `invalid_request`, `bank_not_found`, `llm_not_configured`.
+pub async fn estimate(
+    engine: &Engine,
+    bank: &BankId,
+    mut input: ReflectInput,
+    before: Option<RunId>,
+) -> Result<ReflectEstimate> {
+    if input.query.trim().is_empty() {
+        "?".clone_into(&mut input.query);
+    }
+    let request = input::read(&RunId(engine.new_id()), bank, &input)?;
+    estimate::of(engine, &request, before).await
 }
 
 /// A few questions that the bank can probably answer, for an empty screen: made from its entities

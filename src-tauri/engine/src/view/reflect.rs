@@ -4,8 +4,9 @@ use super::model::{EvidenceItem, RunWarning};
 use crate::report::Report;
 use domain::citations::EvidenceSpan;
 use domain::disposition::Disposition;
+use domain::estimate::Estimate;
 use domain::reflect::Budget;
-use domain::trace::{ExtractiveState, Trace, Usage};
+use domain::trace::{ExtractiveState, LlmCallStatus, Trace, Usage};
 use domain::{FactType, Instant, Json, ModelId, RunId, Score};
 use serde::{Deserialize, Serialize};
 
@@ -128,4 +129,82 @@ pub struct ReflectRunView {
     pub started_at: Instant,
     /// When it ended.
     pub finished_at: Option<Instant>,
+}
+
+/// What a question will probably take, told before it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct ReflectEstimate {
+    /// The three cases; null where no language model answers and nothing is spent.
+    pub expected: Option<Estimate>,
+    /// Earlier questions that it rests on; 0 when it was worked out from sizes.
+    pub runs: u32,
+}
+
+/// A message that was sent to a language model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct SentMessage {
+    /// Who speaks: `system`, `user`, `assistant`, `tool`.
+    pub role: String,
+    /// What is said; calls of tools as JSON.
+    pub text: String,
+}
+
+/// A request to a language model as it is on record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct RecordedCall {
+    /// The language model.
+    pub llm: String,
+    /// Name of the prompt.
+    pub prompt_name: String,
+    /// Hash of its text.
+    pub prompt_hash: String,
+    /// When it was sent.
+    pub started_at: Instant,
+    /// How it ended.
+    pub status: LlmCallStatus,
+    /// Why the reply ended, in the word of the program.
+    pub finish_reason: Option<String>,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// Names of the tools on offer.
+    pub tools: Vec<String>,
+    /// What was sent, in order; empty when the text is no longer kept.
+    pub messages: Vec<SentMessage>,
+    /// What came back; null when nothing did or it is no longer kept.
+    pub reply: Option<String>,
+}
+
+/// Which part of a run is taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum RunPart {
+    /// The answer with its sources, Markdown.
+    Answer,
+    /// Everything that is on record, JSON.
+    Record,
+}
+
+/// A run as text that may leave the program: without keys, and without what must stay on this
+/// machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct RunText {
+    /// The text.
+    pub text: String,
+    /// Sources that were left out because they must stay on this machine.
+    pub withheld: u32,
+}
+
+/// A run that was written to a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "specta", derive(specta::Type))]
+pub struct SavedRun {
+    /// The file.
+    pub path: String,
+    /// Sources that were left out because they must stay on this machine.
+    pub withheld: u32,
 }

@@ -90,7 +90,7 @@ pub(super) fn settle<T>(path: &Path, mut decide: impl FnMut(&Found) -> (Next, T)
 }
 
 /// Writes a file whatever is there.
-pub(in crate::models) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     settle(path, |_| (Next::Write(bytes.to_vec()), ()))
 }
 
@@ -199,7 +199,7 @@ fn write_beside(place: &Path, beside: &Path, bytes: &[u8], over: &Found) -> io::
 ///
 /// # Errors
 /// What is wrong with the field.
-pub(in crate::models) fn check(path: &str, data_folder: &Path) -> Result<PathBuf, FieldFault> {
+pub(crate) fn check(path: &str, data_folder: &Path) -> Result<PathBuf, FieldFault> {
     let bad = |message: &str| FieldFault::new("path", "out_of_range", message);
     let path = path.trim();
     if path.is_empty() {

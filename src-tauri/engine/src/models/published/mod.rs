@@ -3,7 +3,7 @@
 //! review, and the decision settles the file. A version is never undone because a file could not be
 //! written: that is told, and tried again.
 
-pub(super) mod file;
+pub(crate) mod file;
 mod job;
 mod outside;
 
