@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { useAnnounce } from "~/components/announce";
 import { Button } from "~/components/button";
-import { Back, Confirm, FormDialog } from "~/components/dialog";
-import { useDiscard } from "~/components/discard";
+import { Back, Confirm } from "~/components/dialog";
+import { DraftDialog } from "~/components/draft-dialog";
 import { TextArea } from "~/components/field";
 import { attend } from "~/components/left-behind";
 import { MemoryText } from "~/components/memory-text";
@@ -27,7 +27,6 @@ export function InvalidateDialog({
   const call = useWrite("invalidateMemory");
   const restore = useWrite("restoreMemory");
   const announce = useAnnounce();
-  const { leave, question } = useDiscard(reason.trim() !== "", onClose);
   const act = () =>
     call.mutate([bank, id, reason.trim() || null], {
       onSuccess: () => {
@@ -40,19 +39,17 @@ export function InvalidateDialog({
       },
     });
   return (
-    <FormDialog
-      open
-      onOpenChange={(open) => !open && leave()}
+    <DraftDialog
       title={words.title}
       about={words.about}
-      foot={
-        <>
-          <Button onClick={leave}>{strings.factForm.cancel}</Button>
-          <Button kind="primary" onClick={act} disabled={call.isPending}>
-            {words.act}
-          </Button>
-        </>
+      holds={reason.trim() !== ""}
+      back={strings.factForm.cancel}
+      act={
+        <Button kind="primary" onClick={act} disabled={call.isPending}>
+          {words.act}
+        </Button>
       }
+      onClose={onClose}
     >
       {call.error && <ReportCard report={call.error} onRetry={act} />}
       <TextArea
@@ -61,8 +58,7 @@ export function InvalidateDialog({
         value={reason}
         onChange={({ target }) => setReason(target.value)}
       />
-      {question}
-    </FormDialog>
+    </DraftDialog>
   );
 }
 

@@ -6,6 +6,7 @@ import { Fact } from "~/components/fact";
 import { Meter } from "~/components/meter";
 import { heldWords } from "~/components/model-state";
 import { ReportCard } from "~/components/report";
+import { Terms } from "~/components/terms";
 import { dayTime } from "~/lib/format";
 import type { BankId, BlockBlame, ModelDetail } from "~/platform/bindings";
 import { scheduleOf } from "./columns";
@@ -177,15 +178,7 @@ function State({ detail }: { detail: ModelDetail }) {
     ],
   ];
   return (
-    <dl className="type-small grid grid-cols-[4.75rem_minmax(0,1fr)] gap-x-2 gap-y-1 px-4 pt-1 pb-4">
-      {rows.map(([name, value]) =>
-        value === null ? null : (
-          <div key={name} className="contents">
-            <dt className="text-faint">{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
-      )}
+    <Terms rows={rows} className="type-small grid-cols-[4.75rem_minmax(0,1fr)] px-4 pt-1 pb-4">
       {model.tags.length > 0 && (
         <>
           <dt className="text-faint">{words.scope}</dt>
@@ -196,7 +189,7 @@ function State({ detail }: { detail: ModelDetail }) {
           </dd>
         </>
       )}
-    </dl>
+    </Terms>
   );
 }
 
