@@ -1,8 +1,9 @@
 import { lazy, Suspense } from "react";
 import { Button } from "~/components/button";
+import { CopyButton } from "~/components/copy-button";
 import { SkeletonRows } from "~/components/skeleton";
 import { StateMark } from "~/components/state";
-import { nodeAt, placeOf } from "./json-text";
+import { nodeAt, placeOf, tidied } from "./json-text";
 import { strings } from "./schema-strings";
 import type { SchemaText } from "./use-schema-text";
 
@@ -13,7 +14,16 @@ const CodeEditor = lazy(async () => {
 });
 
 /** The schema as it is stored, with what is wrong in it by line. */
-export function CodeSide({ schema, chosen }: { schema: SchemaText; chosen: number | null }) {
+export function CodeSide({
+  schema,
+  chosen,
+  onChosen,
+}: {
+  schema: SchemaText;
+  /** Key of the row at hand. */
+  chosen: number | null;
+  onChosen: (key: number) => void;
+}) {
   const { fault, problems, good } = schema;
   const field = schema.fields.find(({ key }) => key === chosen);
   const node = good && field ? nodeAt(good.root, field.path) : undefined;
@@ -56,6 +66,20 @@ export function CodeSide({ schema, chosen }: { schema: SchemaText; chosen: numbe
             {strings.sound}
           </p>
         )}
+        {!fault && (
+          <p className="-ml-2 flex gap-1">
+            <Button
+              kind="plain"
+              size="small"
+              onClick={() => good && schema.set(tidied(good.text, good.root))}
+            >
+              {strings.tidy}
+            </Button>
+            <CopyButton kind="plain" size="small" text={() => schema.text}>
+              {strings.copyCode}
+            </CopyButton>
+          </p>
+        )}
         {problems.length > 0 && (
           <>
             <p className="text-muted">{strings.problems(problems.length)}</p>
@@ -68,7 +92,8 @@ export function CodeSide({ schema, chosen }: { schema: SchemaText; chosen: numbe
                     <span className="text-faint">
                       {pointer || "/"}
                       {lineOf(schema, pointer)}
-                    </span>
+                    </span>{" "}
+                    <ToField schema={schema} pointer={pointer} onChosen={onChosen} />
                   </span>
                 </li>
               ))}
@@ -83,4 +108,32 @@ export function CodeSide({ schema, chosen }: { schema: SchemaText; chosen: numbe
 function lineOf(schema: SchemaText, pointer: string): string {
   const place = schema.placeOfPointer(pointer);
   return place ? `, ${strings.problemAt(place.line)}` : "";
+}
+
+/** Leads to the row that a problem is about, where one is drawn. */
+function ToField({
+  schema,
+  pointer,
+  onChosen,
+}: {
+  schema: SchemaText;
+  pointer: string;
+  onChosen: (key: number) => void;
+}) {
+  const steps = pointer.split("/").slice(1);
+  const above = schema.fields.filter(({ path }) => path.every((step, at) => step === steps[at]));
+  const field = above.at(-1);
+  if (!field) return null;
+  return (
+    <button
+      type="button"
+      className="text-accent-text underline underline-offset-2"
+      onClick={() => {
+        onChosen(field.key);
+        document.querySelector<HTMLElement>(`[data-field="${field.id}"] input`)?.focus();
+      }}
+    >
+      {strings.showProblem}
+    </button>
+  );
 }

@@ -1,4 +1,4 @@
-import { Ellipsis, GripVertical, Lock } from "lucide-react";
+import { ChevronDown, ChevronRight, Ellipsis, GripVertical, Lock } from "lucide-react";
 import type { KeyboardEvent, ReactNode } from "react";
 import { IconButton } from "~/components/button";
 import { Icon } from "~/components/icon";
@@ -28,6 +28,9 @@ export function FieldRow({
   taken,
   chosen,
   locked,
+  inside,
+  folded,
+  onFold,
   onChosen,
   onText,
   onKeyDown,
@@ -44,6 +47,10 @@ export function FieldRow({
   chosen: boolean;
   /** The code cannot be read, so nothing can be changed here. */
   locked: boolean;
+  /** How many fields stand in it. */
+  inside: number;
+  folded: boolean;
+  onFold: () => void;
   onChosen: () => void;
   onText: (text: string) => void;
   onKeyDown: (event: KeyboardEvent) => void;
@@ -65,6 +72,7 @@ export function FieldRow({
       aria-posinset={field.place + 1}
       aria-setsize={field.of}
       aria-selected={chosen}
+      aria-expanded={inside > 0 ? !folded : undefined}
       aria-label={strings.row(field.name, typeName, field.required)}
       data-field={field.id}
       onFocus={onChosen}
@@ -92,6 +100,16 @@ export function FieldRow({
             >
               <Icon of={GripVertical} small />
             </span>
+          )}
+          {inside > 0 && (
+            <button
+              type="button"
+              aria-label={folded ? strings.unfold(field.name) : strings.fold(field.name)}
+              onClick={onFold}
+              className="-mx-1 grid size-6 place-items-center text-faint hover:text-text"
+            >
+              <Icon of={folded ? ChevronRight : ChevronDown} small />
+            </button>
           )}
           <NameInput field={field} at={at} taken={taken} locked={locked} onText={onText} />
           {field.type === null ? (
@@ -125,6 +143,7 @@ export function FieldRow({
             />
             {strings.required}
           </label>
+          {inside > 0 && <span className="type-small text-faint">{strings.inside(inside)}</span>}
           <RowMenu field={field} into={into} locked={locked} onAct={onAct} />
         </div>
         <Small

@@ -25,6 +25,8 @@ export function FieldTree({
   const add = useRef<HTMLButtonElement>(null);
   // Where the focus goes once the rows are drawn anew: a row by its place, or what had it before.
   const [wanted, setWanted] = useState<string | Element | null>(null);
+  /** Keys of the rows whose inner fields are put away. */
+  const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
   const { fields, good, fault } = schema;
 
   useEffect(() => {
@@ -56,7 +58,17 @@ export function FieldTree({
   const neighbours = (field: Row) =>
     fields.filter(({ id, level }) => level === field.level && stem(id) === stem(field.id));
   const inside = (field: Row) => fields.filter(({ id }) => stem(id) === field.id).length;
+  const hidden = (field: Row) =>
+    fields.some(({ id, key }) => folded.has(key) && field.id.startsWith(`${id}.`));
+  const fold = ({ key }: Row) =>
+    setFolded((before) => {
+      const next = new Set(before);
+      if (!next.delete(key)) next.add(key);
+      return next;
+    });
   const act = (field: Row, name: RowAct) => {
+    // What is put into a field must be in view.
+    if (name === "child" && folded.has(field.key)) fold(field);
     const had = document.activeElement;
     const before = neighbours(field)[field.place - 1];
     if (name === "add") change(acts.addAfter(at, field), sibling(field, 1));
@@ -99,24 +111,29 @@ export function FieldTree({
         aria-readonly={fault ? true : undefined}
         className={cn(fault && "opacity-55")}
       >
-        {fields.map((field) => (
-          <FieldRow
-            key={field.key}
-            field={field}
-            locked={fault !== null}
-            chosen={chosen === field.key}
-            at={at}
-            taken={neighbours(field).map(({ name }) => name)}
-            onChosen={() => onChosen(field.key)}
-            onText={schema.set}
-            onKeyDown={keys(field)}
-            onAct={(name) => act(field, name)}
-            into={neighbours(field)[field.place - 1]?.holds === true}
-            grip={drag.grip(field)}
-            dragged={drag.isDragged(field)}
-            edge={drag.edgeOf(field)}
-          />
-        ))}
+        {fields
+          .filter((field) => !hidden(field))
+          .map((field) => (
+            <FieldRow
+              key={field.key}
+              field={field}
+              locked={fault !== null}
+              inside={inside(field)}
+              folded={folded.has(field.key)}
+              onFold={() => fold(field)}
+              chosen={chosen === field.key}
+              at={at}
+              taken={neighbours(field).map(({ name }) => name)}
+              onChosen={() => onChosen(field.key)}
+              onText={schema.set}
+              onKeyDown={keys(field)}
+              onAct={(name) => act(field, name)}
+              into={neighbours(field)[field.place - 1]?.holds === true}
+              grip={drag.grip(field)}
+              dragged={drag.isDragged(field)}
+              edge={drag.edgeOf(field)}
+            />
+          ))}
       </div>
       <div className="grid gap-2 px-4 py-3">
         <Button

@@ -274,3 +274,25 @@ function gapBefore(text: string, object: JsonObject, place: number): string {
   const between = text.slice(before ? before.value.to : object.from + 1, member.from);
   return between.replace(",", "");
 }
+
+/** The text on lines of its own, two blanks deeper at each level; every value as it was written. */
+export function tidied(text: string, root: JsonNode): string {
+  const draw = (node: JsonNode, pad: string): string => {
+    const deeper = `${pad}  `;
+    if (node.kind === "object" && node.members.length > 0) {
+      const members = node.members.map(
+        ({ from, nameTo, value }) => `${deeper}${text.slice(from, nameTo)}: ${draw(value, deeper)}`,
+      );
+      return `{\n${members.join(",\n")}\n${pad}}`;
+    }
+    if (node.kind !== "array" || node.items.length === 0) return text.slice(node.from, node.to);
+    const items = node.items.map((item) => draw(item, deeper));
+    const line = `[${items.join(", ")}]`;
+    const short = !line.includes("\n") && pad.length + line.length <= tidyWidth;
+    return short ? line : `[\n${items.map((item) => deeper + item).join(",\n")}\n${pad}]`;
+  };
+  return `${draw(root, "")}\n`;
+}
+
+/** A list that fits into this many letters stays on its line. */
+const tidyWidth = 72;

@@ -106,6 +106,17 @@ describe("the rows of a schema", () => {
     expect(least).toHaveValue("");
   });
 
+  test("a field with fields in it is folded, says how many, and unfolds for a new one", async () => {
+    const { user } = draw();
+    await user.click(screen.getByRole("button", { name: "Fold people" }));
+    expect(names()).toEqual(["level", "cost", "people"]);
+    expect(row("people")).toHaveAttribute("aria-expanded", "false");
+    expect(row("people")).toHaveTextContent("1 field");
+    await user.click(screen.getByRole("button", { name: "More about people" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Add a field inside" }));
+    expect(names()).toEqual(["level", "cost", "people", "who", "field"]);
+  });
+
   test("a row is dragged among its neighbours; Esc leaves it where it was", () => {
     const { properties } = draw();
     // Each row lies fifty pixels below the one before it.

@@ -9,7 +9,7 @@ import type { BankId, ModelId } from "~/platform/bindings";
 import { CodeSide } from "./code-side";
 import { FieldTree } from "./field-tree";
 import { SchemaStart } from "./schema-start";
-import { strings } from "./schema-strings";
+import { type Place, strings } from "./schema-strings";
 import { TrySide } from "./try-side";
 import { useSchemaText } from "./use-schema-text";
 
@@ -18,17 +18,19 @@ type Part = "fields" | "code" | "try";
 /** Fields and code of one schema in step, and what comes of it on a real text. */
 export function SchemaBuilder({
   name,
+  place = "model",
   begin,
   document,
   model,
   onText,
   onBack,
 }: {
-  /** Name of the model. */
+  /** What the fields are of. */
   name: string;
+  place?: Place;
   /** The text to begin with; empty for none. */
   begin: string;
-  /** The present document, to try on. */
+  /** The present document or answer, to try on. */
   document: string;
   /** Whose it is; null before the model is made. */
   model: [BankId, ModelId] | null;
@@ -101,25 +103,27 @@ export function SchemaBuilder({
           onClick={() => schema.set("")}
         />
         <Button size="small" icon={ArrowLeft} onClick={onBack}>
-          {strings.back}
+          {strings.places[place].back}
         </Button>
       </PaneHead>
       {empty ? (
-        <SchemaStart onText={schema.set} />
+        <SchemaStart place={place} onText={schema.set} />
       ) : (
         <Panes id={`schema-${parts.join("-")}`}>
-          {parts.map((each, place) => (
+          {parts.map((each, nth) => (
             <PartPane
               key={each}
               part={each}
-              first={place === 0}
+              first={nth === 0}
               width={each === "fields" ? undefined : each === "code" ? "32%" : "28%"}
             >
               {each === "fields" && (
                 <FieldTree schema={schema} chosen={chosen} onChosen={setChosen} />
               )}
-              {each === "code" && <CodeSide schema={schema} chosen={chosen} />}
-              {each === "try" && <TrySide schema={schema} document={document} model={model} />}
+              {each === "code" && <CodeSide schema={schema} chosen={chosen} onChosen={setChosen} />}
+              {each === "try" && (
+                <TrySide schema={schema} place={place} document={document} model={model} />
+              )}
             </PartPane>
           ))}
         </Panes>

@@ -6,12 +6,12 @@ import { Empty } from "~/components/empty";
 import { TextArea } from "~/components/field";
 import { inferred } from "./fields";
 import { readJson } from "./json-text";
-import { strings } from "./schema-strings";
+import { type Place, strings } from "./schema-strings";
 
 const written = (schema: unknown) => `${JSON.stringify(schema, null, 2)}\n`;
 
 /** Before there is a field: add one, take a template, or show a sample. */
-export function SchemaStart({ onText }: { onText: (text: string) => void }) {
+export function SchemaStart({ place, onText }: { place: Place; onText: (text: string) => void }) {
   const [asking, setAsking] = useState(false);
   const first = { type: "object", properties: { field: { type: "string" } } };
   return (
@@ -27,7 +27,7 @@ export function SchemaStart({ onText }: { onText: (text: string) => void }) {
           </>
         }
       >
-        <p>{strings.emptyAbout}</p>
+        <p>{strings.places[place].about}</p>
         <p className="type-small mt-2 text-faint">{strings.templates}</p>
         <div className="grid divide-y divide-line rounded-md border border-line bg-raised">
           {strings.template.map(({ name, about, schema }) => (

@@ -1,10 +1,31 @@
 import { count, duration, plural } from "~/lib/format";
 
+/** Where a schema belongs. */
+export type Place = "model" | "question";
+
 /** Words of the schema builder. */
 export const strings = {
   title: "Structured output",
   of: (name: string) => `of ${name}`,
-  back: "Back to the settings",
+  /** What is called otherwise where the fields are those of a model, or of an answer. */
+  places: {
+    model: {
+      back: "Back to the settings",
+      document: "The present document",
+      act: "Try on the document",
+      none: "There is no document yet. Paste a text to try the schema on.",
+      about:
+        "Fields are filled from the finished document, for programs and tables. Add one, begin with a template, or paste a sample.",
+    },
+    question: {
+      back: "Back to the question",
+      document: "The last answer",
+      act: "Try on the answer",
+      none: "There is no answer yet. Paste a text to try the schema on.",
+      about:
+        "Fields are filled from the finished answer, for programs and tables. Add one, begin with a template, or paste a sample.",
+    },
+  },
   parts: "Parts of the builder",
   fields: "Fields",
   code: "Code",
@@ -13,8 +34,6 @@ export const strings = {
   redo: "Redo",
   remove: "Remove the schema",
   empty: "No fields yet",
-  emptyAbout:
-    "Fields are filled from the finished document, for programs and tables. Add one, begin with a template, or paste a sample.",
   add: "Add a field",
   addChild: "Add a field inside",
   templates: "Templates",
@@ -119,17 +138,21 @@ export const strings = {
   restore: "Go back to the last that could be read",
   sound: "The schema can be used.",
   problems: (problems: number) => plural(problems, "problem"),
+  showProblem: "Show the field",
+  tidy: "Format",
+  copyCode: "Copy",
+  fold: (name: string) => `Fold ${name}`,
+  unfold: (name: string) => `Unfold ${name}`,
+  inside: (fields: number) => plural(fields, "field"),
   problemAt: (line: number) => `line ${line}`,
   cannotSave: "The schema cannot be used yet; see the problems in it.",
 
-  tryAct: "Try on the document",
+  tryOwnAct: "Try on this text",
   tryText: "Text to read",
   tryOwn: "Another text",
-  tryDocument: "The present document",
   tryRunning: "Reading…",
   tryNone: "Nothing in the text matches the schema.",
   tryAbout: "Reads the text with the schema as it stands here. Nothing is saved.",
-  tryEmpty: "There is no document yet. Paste a text to try the schema on.",
   results: "What came of it",
   missing: "Came back without a value",
   nothing: "nothing",

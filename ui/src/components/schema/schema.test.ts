@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as acts from "./fields";
 import { fieldsOf } from "./fields";
-import { readJson } from "./json-text";
+import { readJson, tidied } from "./json-text";
 
 const read = (text: string) => {
   const { node, fault } = readJson(text);
@@ -61,6 +61,15 @@ describe("fc_47 the schema builder loses nothing", () => {
     expect(acts.keptText(read(pasted), field(pasted, "people"), "items.description")).toBe(
       '"One of them"',
     );
+  });
+
+  test("putting the code in order keeps each value as it was written", () => {
+    const { text, root } = read(pasted);
+    const neat = tidied(text, root);
+    expect(JSON.parse(neat)).toEqual(JSON.parse(pasted));
+    expect(neat).toContain('"minimum": 0.50,\n      "exclusiveMaximum": 1E6');
+    expect(neat).toContain('"required": ["risk_level", "people"]');
+    expect(tidied(neat, read(neat).root)).toBe(neat);
   });
 
   test("each act changes the bytes of its own place", () => {

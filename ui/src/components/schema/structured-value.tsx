@@ -1,7 +1,7 @@
 import { CircleAlert, Quote } from "lucide-react";
 import { Icon } from "~/components/icon";
 import type { JsonValue } from "~/platform/bindings";
-import { strings } from "./schema/schema-strings";
+import { strings } from "./schema-strings";
 
 /** A structured value name by name, each plain value beside the sentence of the text that says it. */
 export function StructuredValue({

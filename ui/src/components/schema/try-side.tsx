@@ -7,8 +7,8 @@ import { Segmented } from "~/components/segmented";
 import { useCommands } from "~/keys/use-commands";
 import type { BankId, ModelId, SchemaTry } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
-import { StructuredValue } from "../structured-value";
-import { strings } from "./schema-strings";
+import { type Place, strings } from "./schema-strings";
+import { StructuredValue } from "./structured-value";
 import type { SchemaText } from "./use-schema-text";
 
 /** Tries that are kept for comparing. */
@@ -17,14 +17,17 @@ const keptTries = 5;
 /** What the schema as it stands makes of a text: each value beside the sentence it came from. */
 export function TrySide({
   schema,
+  place,
   document,
   model,
 }: {
   schema: SchemaText;
+  place: Place;
   document: string;
   /** Whose document it is: one that rests on private memories is read on this computer alone. */
   model: [BankId, ModelId] | null;
 }) {
+  const words = strings.places[place];
   const [source, setSource] = useState<"document" | "own">(
     document.trim() === "" ? "own" : "document",
   );
@@ -34,11 +37,7 @@ export function TrySide({
   const attempt = useWrite("trySchema");
   const text = source === "document" ? document : own;
   const usable = schema.fault === null && schema.problems.length === 0;
-  const unavailable = !usable
-    ? strings.cannotSave
-    : text.trim() === ""
-      ? strings.tryEmpty
-      : undefined;
+  const unavailable = !usable ? strings.cannotSave : text.trim() === "" ? words.none : undefined;
   const run = () => {
     if (unavailable || attempt.isPending) return;
     attempt.mutate([source === "document" ? model : null, JSON.parse(schema.text), text], {
@@ -61,7 +60,7 @@ export function TrySide({
           value={source}
           onValue={setSource}
           segments={[
-            { value: "document", label: strings.tryDocument },
+            { value: "document", label: words.document },
             { value: "own", label: strings.tryOwn },
           ]}
         />
@@ -80,7 +79,11 @@ export function TrySide({
           disabled={attempt.isPending}
           onClick={run}
         >
-          {attempt.isPending ? strings.tryRunning : strings.tryAct}
+          {attempt.isPending
+            ? strings.tryRunning
+            : source === "own"
+              ? strings.tryOwnAct
+              : words.act}
         </Button>
       </div>
       <ScrollText label={strings.results} className="px-4 py-3">

@@ -24,7 +24,12 @@ export interface Span {
   failed: boolean;
   tool?: ToolCallRecord;
   call?: LlmCallRecord;
+  /** Which of the calls with the same label this is, from 0. */
+  nth?: number;
 }
+
+/** The label of a call whether it failed or not. */
+export const labelOf = ({ scope }: LlmCallRecord): string => scope.replace(/_err$/, "");
 
 function stepName({ tool, input }: ToolCallRecord): string {
   const query = (input as { query?: unknown } | null)?.query;
@@ -44,23 +49,16 @@ export function spansOf(trace: Partial<Pick<Trace, "tool_calls" | "llm_calls">>)
   ].sort((a, b) => a - b);
   const spans: Span[] = [];
   let at = 0;
+  const labels = new Map<string, number>();
   const place = (call: LlmCallRecord, id: string, name: string): void => {
+    const nth = labels.get(labelOf(call)) ?? 0;
+    labels.set(labelOf(call), nth + 1);
     const wait = call.wait_ms + (call.first_token_ms ?? 0);
     const took = call.wait_ms + call.duration_ms;
     const note = words.tokens(call.input_tokens + call.output_tokens);
     const failed = call.status === "error";
-    spans.push({
-      id,
-      parent: null,
-      kind: "model",
-      name,
-      note,
-      start: at,
-      wait,
-      took,
-      failed,
-      call,
-    });
+    const kind = "model";
+    spans.push({ id, parent: null, kind, name, note, start: at, wait, took, failed, call, nth });
     at += took;
   };
   for (const turn of turns) {

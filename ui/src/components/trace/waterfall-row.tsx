@@ -2,6 +2,7 @@ import { ChevronDown, ChevronRight } from "lucide-react";
 import { Icon } from "~/components/icon";
 import { cn } from "~/lib/cn";
 import { duration } from "~/lib/format";
+import type { Stretch } from "./look";
 import type { Span } from "./spans";
 import { words } from "./words";
 
@@ -9,14 +10,20 @@ import { words } from "./words";
 export const columns =
   "grid grid-cols-[18.5rem_minmax(0,1fr)] max-[1100px]:grid-cols-[15rem_minmax(0,1fr)]";
 
+/** Of the lane, what bars take; the rest is kept free for the last length. */
+export const laneShare = 0.92;
+
 /** One step: its name with what it brought, and when it ran. */
 export function Row({
   id,
   place,
   top,
   span,
-  total,
+  view,
+  nested,
   active,
+  onPath,
+  matches,
   folded,
   onFold,
   onChoose,
@@ -27,19 +34,28 @@ export function Row({
   /** Where it lies below the ruler, in pixels. */
   top: number;
   span: Span;
-  total: number;
+  /** The stretch of time in view. */
+  view: Stretch;
+  /** Whether it stands below its turn. */
+  nested: boolean;
   active: boolean;
+  /** Whether the run waited for it; null where that is not asked. */
+  onPath: boolean | null;
+  /** Whether the words that are looked for stand in it. */
+  matches: boolean;
   /** Null where nothing can be folded. */
   folded: boolean | null;
   onFold: (shut: boolean) => void;
   onChoose: () => void;
 }) {
-  const took = span.took ?? Math.max(0, total - span.start);
-  // Eight hundredths are kept free on the right for the last length.
-  const share = (ms: number) => `${(ms / total) * 92}%`;
+  const took = span.took ?? Math.max(0, view.to - span.start);
+  const length = view.to - view.from;
+  const width = (ms: number) => `${(ms / length) * laneShare * 100}%`;
+  const left = (ms: number) => width(ms - view.from);
   const told = `${words.kinds[span.kind]}, ${words.start} ${duration(span.start)}, ${words.took} ${
     span.took === null ? words.running : duration(span.took)
-  }${span.failed ? `, ${words.status.error}` : ""}`;
+  }${span.failed ? `, ${words.status.error}` : ""}${onPath ? `, ${words.onPath}` : ""}`;
+  const ends = (span.start + took - view.from) / length;
   return (
     // biome-ignore lint/a11y/useSemanticElements: rows of a tree are no table rows
     // biome-ignore lint/a11y/useFocusableInteractive: the table itself holds the focus
@@ -48,11 +64,15 @@ export function Row({
       id={id}
       role="row"
       aria-rowindex={place + 2}
-      aria-level={span.parent === null ? 1 : 2}
+      aria-level={nested ? 2 : 1}
       aria-expanded={folded === null ? undefined : !folded}
       aria-selected={active}
       onClick={onChoose}
-      className={cn(columns, "absolute inset-x-0 top-0", active ? "bg-selected" : "hover:bg-hover")}
+      className={cn(
+        columns,
+        "absolute inset-x-0 top-0",
+        active ? "bg-selected" : matches ? "bg-accent-soft" : "hover:bg-hover",
+      )}
       style={{ transform: `translateY(${top}px)` }}
     >
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
@@ -61,7 +81,7 @@ export function Row({
         role="gridcell"
         className={cn(
           "flex h-6 min-w-0 items-center gap-1.5 border-line border-r pr-2",
-          span.parent === null ? "pl-1" : "pl-5",
+          nested ? "pl-5" : "pl-1",
         )}
       >
         {folded === null ? (
@@ -86,24 +106,26 @@ export function Row({
             span.failed ? "bg-bad" : span.kind === "model" ? "bg-kind-model" : "bg-kind-tool",
           )}
         />
-        <span className="min-w-0 flex-1 truncate">{span.name}</span>
+        <span className={cn("min-w-0 flex-1 truncate", onPath && "font-semibold")}>
+          {span.name}
+        </span>
         <span className={cn("type-small shrink-0", span.failed ? "text-bad" : "text-faint")}>
           {span.note}
         </span>
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore lint/a11y/useFocusableInteractive: as above */}
-      <div role="gridcell" className="relative h-6 min-w-0">
+      <div role="gridcell" className="relative h-6 min-w-0 overflow-hidden">
         <span className="sr-only">{told}</span>
-        <span aria-hidden="true">
-          <Bar span={span} took={took} share={share} />
+        <span aria-hidden="true" className={cn(onPath === false && "opacity-40")}>
+          <Bar span={span} took={took} left={left} width={width} />
           <span
             className="type-small absolute top-1 whitespace-nowrap px-1.5 text-faint"
             // At whichever side there is room.
             style={
-              (span.start + took) / total > 0.8 && span.start / total > 0.15
-                ? { right: `calc(100% - ${share(span.start)})` }
-                : { left: share(span.start + took) }
+              ends > 0.8 && (span.start - view.from) / length > 0.15
+                ? { right: `calc(100% - ${left(span.start)})` }
+                : { left: left(span.start + took) }
             }
           >
             {span.took === null ? "" : duration(span.took)}
@@ -114,14 +136,24 @@ export function Row({
   );
 }
 
-function Bar({ span, took, share }: { span: Span; took: number; share: (ms: number) => string }) {
+function Bar({
+  span,
+  took,
+  left,
+  width,
+}: {
+  span: Span;
+  took: number;
+  left: (ms: number) => string;
+  width: (ms: number) => string;
+}) {
   const wait = Math.min(span.wait, took);
   return (
     <>
       {wait > 0 && (
         <span
           className="absolute top-2 h-2 rounded-[2px] bg-[repeating-linear-gradient(135deg,var(--kind-model)_0_2px,transparent_2px_5px)]"
-          style={{ left: share(span.start), width: share(wait) }}
+          style={{ left: left(span.start), width: width(wait) }}
         />
       )}
       <span
@@ -130,7 +162,7 @@ function Bar({ span, took, share }: { span: Span; took: number; share: (ms: numb
           span.kind === "model" ? "bg-kind-model" : "bg-kind-tool",
           span.failed && "border-2 border-bad bg-transparent",
         )}
-        style={{ left: share(span.start + wait), width: share(took - wait) }}
+        style={{ left: left(span.start + wait), width: width(took - wait) }}
       />
     </>
   );

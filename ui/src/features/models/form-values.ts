@@ -1,3 +1,4 @@
+import { readJson } from "~/components/schema/json-text";
 import type {
   Budget,
   DeltaFailurePolicy,
@@ -11,7 +12,6 @@ import type {
   Trigger,
 } from "~/platform/bindings";
 import { type GroupNode, groupsOf, isWhole, newLeaf, nodesOf, tagsOf } from "./groups";
-import { readJson } from "./schema/json-text";
 import { strings as list } from "./strings";
 
 /** What the form holds; the engine's shapes are made from it at the end. */
@@ -57,6 +57,8 @@ const kinds: FactType[] = ["world", "experience", "observation"];
 export interface Given {
   question?: string | undefined;
   tags?: string[] | undefined;
+  /** Text of the schema of its fields. */
+  schema?: string | undefined;
 }
 
 const usualCron = "0 7 * * *";
@@ -73,6 +75,7 @@ export function emptyValues(template: string | undefined, given: Given = {}): Fo
     mode: "delta",
     review: "manual",
     ...triggerValues({}),
+    ...(given.schema ? { schema: given.schema } : {}),
   };
 }
 

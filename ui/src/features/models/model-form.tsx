@@ -2,14 +2,14 @@ import { useEffect } from "react";
 import { useWatch } from "react-hook-form";
 import { Button } from "~/components/button";
 import { Checkbox, TextArea, TextField } from "~/components/field";
+import { fieldsOf } from "~/components/schema/fields";
+import { readJson } from "~/components/schema/json-text";
 import type { BankId, ModelId, Report } from "~/platform/bindings";
 import { RefreshFields } from "./form-refresh";
 import { ReadingFields, ScopeFields } from "./form-scope";
 import { type Form, FormSection } from "./form-section";
 import { strings } from "./form-strings";
 import { fieldOf } from "./form-values";
-import { fieldsOf } from "./schema/fields";
-import { readJson } from "./schema/json-text";
 
 /** The fields of a model, for making one and for changing it. Rules live in the engine. */
 export function ModelFields({

@@ -3,6 +3,7 @@ import { Button } from "~/components/button";
 import { CopyButton } from "~/components/copy-button";
 import { Empty } from "~/components/empty";
 import { ReportCard } from "~/components/report";
+import { StructuredValue } from "~/components/schema/structured-value";
 import { ScrollText } from "~/components/scroll";
 import { Segmented } from "~/components/segmented";
 import { StateMark } from "~/components/state";
@@ -10,7 +11,6 @@ import { say } from "~/components/toast";
 import type { BankId, ModelDetail } from "~/platform/bindings";
 import { useWrite } from "~/platform/cache";
 import { strings } from "./model-strings";
-import { StructuredValue } from "./structured-value";
 
 const words = strings.structured;
 

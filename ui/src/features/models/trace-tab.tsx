@@ -8,6 +8,8 @@ import { ReportCard } from "~/components/report";
 import { ScrollText } from "~/components/scroll";
 import { SkeletonRows } from "~/components/skeleton";
 import { type Mark, StateMark, type Tone } from "~/components/state";
+import { Terms } from "~/components/terms";
+import type { TraceOf } from "~/components/trace/span-detail";
 import { type Span, spansOf } from "~/components/trace/spans";
 import { Waterfall } from "~/components/trace/waterfall";
 import { words as steps } from "~/components/trace/words";
@@ -157,16 +159,7 @@ function Run({ bank, detail, run }: { bank: BankId; detail: ModelDetail; run: Re
     <ScrollText label={words.did}>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4 p-4">
         <section aria-label={said(run.outcome)}>
-          <dl className="grid grid-cols-[6rem_minmax(0,1fr)] gap-x-2 gap-y-1">
-            {rows.map(([name, value]) =>
-              value === null ? null : (
-                <div key={name} className="contents">
-                  <dt className="text-faint">{name}</dt>
-                  <dd>{value}</dd>
-                </div>
-              ),
-            )}
-          </dl>
+          <Terms rows={rows} className="grid-cols-[6rem_minmax(0,1fr)]" />
         </section>
         {run.can_be_kept && (
           <Button asChild className="justify-self-start">
@@ -194,7 +187,7 @@ function Run({ bank, detail, run }: { bank: BankId; detail: ModelDetail; run: Re
           </section>
         )}
         {run.trace !== null ? (
-          <Steps key={run.id} trace={run.trace} />
+          <Steps key={run.id} trace={run.trace} of={{ bank, run: run.id }} />
         ) : (
           ran && <p className="text-pretty text-muted">{words.notKept}</p>
         )}
@@ -204,11 +197,11 @@ function Run({ bank, detail, run }: { bank: BankId; detail: ModelDetail; run: Re
 }
 
 /** What was called, when and for how long, as bars over time. */
-function Steps({ trace }: { trace: JsonValue }) {
+function Steps({ trace, of }: { trace: JsonValue; of: TraceOf }) {
   const spans = useMemo(() => spansOf(asTrace(trace)), [trace]);
   const count = (kind: Span["kind"]) => spans.filter((span) => span.kind === kind).length;
   // As high as its steps, with room for the details of one.
-  const height = `clamp(12rem, ${spans.length * 1.5 + 3}rem, 24rem)`;
+  const height = `clamp(14rem, ${spans.length * 1.5 + 5}rem, 26rem)`;
   return (
     <section aria-label={steps.title}>
       <h2 className="type-label flex flex-wrap gap-x-3 pb-1 text-faint">
@@ -217,7 +210,7 @@ function Steps({ trace }: { trace: JsonValue }) {
         {count("model") > 0 && <span className="ml-auto">{steps.placed}</span>}
       </h2>
       <div className="flex flex-col rounded-md border border-line" style={{ height }}>
-        <Waterfall spans={spans} elapsed={null} />
+        <Waterfall spans={spans} elapsed={null} of={of} />
       </div>
     </section>
   );

@@ -1,9 +1,9 @@
 import { useWatch } from "react-hook-form";
+import { readJson } from "~/components/schema/json-text";
 import { useRead } from "~/platform/cache";
 import type { Form } from "./form-section";
 import { strings } from "./form-strings";
 import { isWhole } from "./groups";
-import { readJson } from "./schema/json-text";
 
 /** Why the form cannot be saved yet, for what its own fields do not say: a schema or an expression that is unfinished. */
 export function useFormGate(form: Form): string | null {

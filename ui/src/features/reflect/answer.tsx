@@ -1,17 +1,16 @@
 import { useNavigate } from "@tanstack/react-router";
-import { BookmarkPlus, Copy, TextQuote } from "lucide-react";
+import { TextQuote } from "lucide-react";
 import { Button } from "~/components/button";
-import { Menu, MenuItem } from "~/components/menu";
 import { ScrollText } from "~/components/scroll";
-import { StateMark, StateWord } from "~/components/state";
-import { copyText } from "~/lib/copy";
-import { duration } from "~/lib/format";
+import { StateWord } from "~/components/state";
 import type { BankId, ReflectRunView } from "~/platform/bindings";
 import { AskFault } from "./ask-fault";
-import { type Cited, withFootnotes } from "./cite";
+import type { Cited } from "./cite";
 import { CitedMarkdown } from "./cited-markdown";
+import { Foot, type RunActs } from "./foot";
 import { RulesTold } from "./rules-told";
 import { strings } from "./strings";
+import { Structured } from "./structured";
 
 const words = strings.answer;
 
@@ -24,7 +23,7 @@ export function Answer({
   onPin,
   onWiden,
   onRetry,
-  onSave,
+  acts,
 }: {
   bank: BankId;
   view: ReflectRunView;
@@ -33,7 +32,7 @@ export function Answer({
   onPin: (id: string) => void;
   onWiden: (() => void) | null;
   onRetry: () => void;
-  onSave: () => void;
+  acts: RunActs;
 }) {
   const { text, trace } = view;
   const nothing = view.confidence === "nothing";
@@ -54,20 +53,7 @@ export function Answer({
       {view.status === "cancelled" && !view.report && (
         <p className="text-muted">{words.cancelled}</p>
       )}
-      {view.structured_output !== null && (
-        <section className="mt-4" aria-label={words.structured}>
-          <h2 className="type-label pb-1 text-faint">{words.structured}</h2>
-          <pre className="type-code scroll-quiet select-text rounded-md bg-sunken p-3">
-            {JSON.stringify(view.structured_output, null, 2)}
-          </pre>
-        </section>
-      )}
-      {view.structured_output_error && (
-        <p className="mt-3 flex gap-2 text-muted">
-          <StateMark mark="triangle" tone="warn" className="mt-0.5" />
-          {view.structured_output_error.message}
-        </p>
-      )}
+      <Structured view={view} />
       {notes.length > 0 && (
         <ul className="type-small mt-4 grid max-w-(--measure) gap-1 text-muted">
           {notes.map((note) => (
@@ -76,7 +62,7 @@ export function Answer({
         </ul>
       )}
       <RulesTold bank={bank} view={view} />
-      {text && <Foot view={view} cited={cited} onSave={onSave} />}
+      <Foot bank={bank} view={view} acts={acts} />
     </ScrollText>
   );
 }
@@ -137,43 +123,6 @@ function Nothing({
           {words.addFact}
         </Button>
       </div>
-    </div>
-  );
-}
-
-function Foot({ view, cited, onSave }: { view: ReflectRunView; cited: Cited; onSave: () => void }) {
-  const took =
-    view.finished_at === null ? null : Date.parse(view.finished_at) - Date.parse(view.started_at);
-  return (
-    <div className="type-small mt-5 flex max-w-(--measure) flex-wrap items-center gap-x-3 gap-y-2 border-line border-t pt-3 text-muted">
-      {took !== null && <span>{duration(took)}</span>}
-      {view.usage.total_tokens > 0 && (
-        <span>{words.tokens(view.usage.input_tokens, view.usage.output_tokens)}</span>
-      )}
-      <span className="ml-auto flex gap-2">
-        <Menu
-          trigger={
-            <Button size="small" icon={Copy}>
-              {words.copy}
-            </Button>
-          }
-        >
-          <MenuItem onSelect={() => void copyText(view.text ?? "")}>{words.copyText}</MenuItem>
-          <MenuItem
-            onSelect={() =>
-              void copyText(`# ${view.request.query}\n\n${withFootnotes(cited, view.based_on)}\n`)
-            }
-          >
-            {words.copyMarkdown}
-          </MenuItem>
-          <MenuItem onSelect={() => void copyText(JSON.stringify(view, null, 2))}>
-            {words.copyJson}
-          </MenuItem>
-        </Menu>
-        <Button size="small" icon={BookmarkPlus} command="reflect.save" onClick={onSave}>
-          {words.save}
-        </Button>
-      </span>
     </div>
   );
 }

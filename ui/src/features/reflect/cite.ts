@@ -76,26 +76,3 @@ export function cut(text: string): (string | number[])[] {
 }
 
 export const hasSign = (text: string): boolean => text.includes(open);
-
-/** The answer with its sources as footnotes; sources of the whole answer stand below it as a list. */
-export function withFootnotes(
-  { markdown, sources }: Cited,
-  based: readonly EvidenceItem[],
-): string {
-  const body = markdown.replaceAll(
-    new RegExp(`${open}([\\d,]+)${close}`, "g"),
-    (_, numbers: string) =>
-      numbers
-        .split(",")
-        .map((number) => `[^${number}]`)
-        .join(""),
-  );
-  const notes = sources.map((item, place) => `[^${place + 1}]: ${note(item)}`);
-  const rest = based.filter((item) => !sources.includes(item)).map((item) => `- ${note(item)}`);
-  return [body, notes.join("\n"), rest.join("\n")].filter((part) => part !== "").join("\n\n");
-}
-
-function note(item: EvidenceItem): string {
-  const from = [item.occurred_start?.slice(0, 10), item.document].filter(Boolean).join(", ");
-  return `${item.text.replaceAll(/\s+/g, " ")}${from ? ` (${from})` : ""}`;
-}

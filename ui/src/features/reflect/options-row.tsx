@@ -1,12 +1,13 @@
-import { ChevronDown } from "lucide-react";
+import { ChevronDown, ChevronRight } from "lucide-react";
 import { Popover } from "radix-ui";
 import { type ReactNode, useState } from "react";
 import { Checkbox, RadioField, SelectField, TextField } from "~/components/field";
 import { Icon } from "~/components/icon";
 import { tagsIn } from "~/lib/tags";
 import type { Budget, TagsMatch } from "~/platform/bindings";
-import { allKinds, type Options } from "./options";
+import { allKinds, type Options, schemaOf } from "./options";
 import { kindWords, matchWords, strings } from "./strings";
+import { namesOf } from "./structured";
 
 const words = strings.options;
 
@@ -14,9 +15,12 @@ const words = strings.options;
 export function OptionsRow({
   options,
   onOptions,
+  onSchema,
 }: {
   options: Options;
   onOptions: (options: Options) => void;
+  /** Opens the builder of fields. */
+  onSchema: () => void;
 }) {
   const set = (part: Partial<Options>) => onOptions({ ...options, ...part });
   return (
@@ -71,6 +75,15 @@ export function OptionsRow({
           }
         />
       </Option>
+      <button
+        type="button"
+        onClick={onSchema}
+        className="type-small inline-flex h-6 max-w-64 items-center gap-1 rounded-small text-muted hover:text-text"
+      >
+        <span className="shrink-0">{words.schema}</span>
+        <span className="truncate font-medium text-text">{schemaShown(options)}</span>
+        <Icon of={ChevronRight} small />
+      </button>
       <Checkbox
         className="type-small text-muted"
         label={words.excludeModels}
@@ -79,6 +92,12 @@ export function OptionsRow({
       />
     </fieldset>
   );
+}
+
+function schemaShown(options: Options): string {
+  const schema = schemaOf(options);
+  if (schema === null) return words.schemaNone;
+  return schema === undefined ? words.schemaBroken : words.schemaFields(namesOf(schema).length);
 }
 
 function TagFields({ options, set }: { options: Options; set: (part: Partial<Options>) => void }) {

@@ -1,5 +1,6 @@
 /** What is asked beside the question, as the row of options holds it. */
-import type { Budget, FactType, ReflectInput, TagsMatch } from "~/platform/bindings";
+import { readJson } from "~/components/schema/json-text";
+import type { Budget, FactType, JsonValue, ReflectInput, TagsMatch } from "~/platform/bindings";
 
 export interface Options {
   budget: Budget;
@@ -9,6 +10,8 @@ export interface Options {
   match: TagsMatch;
   kinds: FactType[];
   excludeModels: boolean;
+  /** Text of the schema of fields; empty for none. */
+  schema: string;
 }
 
 export const allKinds: FactType[] = ["world", "experience", "observation"];
@@ -20,7 +23,15 @@ export const usual: Options = {
   match: "any",
   kinds: allKinds,
   excludeModels: false,
+  schema: "",
 };
+
+/** The schema of a question; undefined while its text cannot be read, null for none. */
+export function schemaOf({ schema }: Options): JsonValue | undefined {
+  if (schema.trim() === "") return null;
+  const { node } = readJson(schema);
+  return node === null ? undefined : (JSON.parse(schema) as JsonValue);
+}
 
 export function inputOf(query: string, options: Options): ReflectInput {
   return {
@@ -31,6 +42,7 @@ export function inputOf(query: string, options: Options): ReflectInput {
     tags_match: options.tags.length > 0 ? options.match : null,
     fact_types: options.kinds.length === allKinds.length ? null : options.kinds,
     exclude_mental_models: options.excludeModels,
+    response_schema: schemaOf(options) ?? null,
   };
 }
 
@@ -44,5 +56,6 @@ export function optionsOf(input: ReflectInput): Options {
     match: matches.find((each) => each === input.tags_match) ?? "any",
     kinds: input.fact_types ?? allKinds,
     excludeModels: input.exclude_mental_models ?? false,
+    schema: input.response_schema ? `${JSON.stringify(input.response_schema, null, 2)}\n` : "",
   };
 }

@@ -10,6 +10,7 @@ export function QuestionBox({
   onValue,
   earlier,
   again,
+  unavailable,
   busy,
   stopping,
   onAsk,
@@ -22,6 +23,8 @@ export function QuestionBox({
   /** Earlier questions, newest first. */
   earlier: readonly string[];
   again: boolean;
+  /** Why it cannot be asked now. */
+  unavailable: string | undefined;
   busy: boolean;
   stopping: boolean;
   onAsk: () => void;
@@ -86,12 +89,7 @@ export function QuestionBox({
           {strings.stop}
         </Button>
       ) : (
-        <Button
-          kind="primary"
-          command="reflect.ask"
-          onClick={onAsk}
-          unavailable={refused ?? (value.trim() === "" ? strings.empty : undefined)}
-        >
+        <Button kind="primary" command="reflect.ask" onClick={onAsk} unavailable={refused ?? unavailable}>
           {again ? strings.askAgain : strings.ask}
         </Button>
       )}

@@ -1,9 +1,10 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "~/components/button";
 import { Menu, MenuItem } from "~/components/menu";
 import { Pane, PaneEdge, Panes } from "~/components/panes";
 import { ReportCard } from "~/components/report";
+import { SchemaBuilder } from "~/components/schema/schema-builder";
 import { SkeletonRows } from "~/components/skeleton";
 import { liveSpans, spansOf } from "~/components/trace/spans";
 import { words as traceWords } from "~/components/trace/words";
@@ -13,10 +14,12 @@ import { useRead } from "~/platform/cache";
 import { Answer } from "./answer";
 import { AskFault } from "./ask-fault";
 import { cite } from "./cite";
+import { Compare } from "./compare";
+import { Expected } from "./cost";
 import { Evidence } from "./evidence";
 import { type EvidenceKind, firstKind } from "./kinds";
 import { Live } from "./live";
-import { allKinds, inputOf, type Options, optionsOf, usual } from "./options";
+import { allKinds, inputOf, type Options, optionsOf, schemaOf, usual } from "./options";
 import { OptionsRow } from "./options-row";
 import { QuestionBox } from "./question-box";
 import { Questions } from "./questions";
@@ -32,17 +35,27 @@ export function ReflectScreen({
   run,
   kind,
   source,
+  beside,
+  building,
   onRun,
   onKind,
   onSource,
+  onBeside,
+  onBuilding,
 }: {
   bank: BankId;
   run: RunId | null;
   kind: EvidenceKind | null;
   source: string | null;
-  onRun: (run: RunId | null) => void;
+  /** Another run that this one is compared with. */
+  beside: RunId | null;
+  /** Whether the builder of fields is open. */
+  building: boolean;
+  onRun: (run: RunId | null, beside?: RunId | null) => void;
   onKind: (kind: EvidenceKind) => void;
   onSource: (id: string, kind: EvidenceKind) => void;
+  onBeside: (beside: RunId | null) => void;
+  onBuilding: (on: boolean) => void;
 }) {
   const narrow = useNarrow();
   const navigate = useNavigate();
@@ -52,7 +65,12 @@ export function ReflectScreen({
   const [moved, setMoved] = useState(0);
   const listed = useRead("listReflectRuns", [bank]);
   const runs = listed.data ?? [];
-  const asking = useAsk(bank, onRun);
+  /** The run that the next answer is set beside. */
+  const against = useRef<RunId | null>(null);
+  const asking = useAsk(bank, (next) => {
+    onRun(next, against.current);
+    against.current = null;
+  });
   const busy = asking.input !== null;
   const kept = useRead("getReflectRun", run ? [bank, run] : null);
   const view = run
@@ -74,8 +92,10 @@ export function ReflectScreen({
   }, [opened]);
 
   const tab = kind ?? (shown ? firstKind(shown) : "world");
-  const ask = (text = query, of = options) => {
-    if (text.trim() === "" || busy) return;
+  const unavailable = whyNot(query, options);
+  const ask = (text = query, of = options, other: RunId | null = null) => {
+    if (whyNot(text, of) || busy) return;
+    against.current = other;
     setQuery(text);
     asking.ask(inputOf(text, of));
   };
@@ -99,13 +119,15 @@ export function ReflectScreen({
       search: {
         question: shown.request.query,
         ...(shown.request.tags?.length ? { tags: shown.request.tags } : {}),
+        ...(shown.request.response_schema ? { schema: optionsOf(shown.request).schema } : {}),
       },
     });
   };
   const limited = options.tags.length > 0 || options.kinds.length < allKinds.length;
   useReflectKeys({
+    away: building || (beside !== null && !busy),
     busy,
-    query,
+    unavailable,
     ask,
     stop: asking.stop,
     fresh,
@@ -141,7 +163,12 @@ export function ReflectScreen({
         pinned={source}
         onPin={pin}
         onRetry={() => ask()}
-        onSave={save}
+        acts={{
+          others: runs,
+          onCompare: onBeside,
+          onAgain: () => ask(shown.request.query, optionsOf(shown.request), shown.id),
+          onSave: save,
+        }}
         onWiden={
           limited
             ? () => {
@@ -155,6 +182,29 @@ export function ReflectScreen({
     );
   };
 
+  if (building) {
+    return (
+      <WholePane label={strings.options.schema}>
+        <SchemaBuilder
+          name={strings.options.schemaOf}
+          place="question"
+          begin={options.schema}
+          // Bare statements may be private; only what a language model has written is offered to one.
+          document={shown?.extractive ? "" : (shown?.text ?? "")}
+          model={null}
+          onText={(schema) => setOptions({ ...options, schema })}
+          onBack={() => onBuilding(false)}
+        />
+      </WholePane>
+    );
+  }
+  if (run && beside && !busy) {
+    return (
+      <WholePane label={strings.compare.title}>
+        <Compare bank={bank} left={run} right={beside} onClose={() => onBeside(null)} />
+      </WholePane>
+    );
+  }
   return (
     <Panes id={narrow ? "reflect-narrow" : "reflect"}>
       {!narrow && (
@@ -181,13 +231,19 @@ export function ReflectScreen({
             onValue={setQuery}
             earlier={[...new Set(runs.map((row) => row.query))]}
             again={shown !== undefined && shown.request.query === query.trim()}
+            unavailable={unavailable}
             busy={busy}
             stopping={asking.stopping}
             onAsk={() => ask()}
             onStop={asking.stop}
           />
           <div className="flex items-start gap-3">
-            <OptionsRow key={opened ?? "new"} options={options} onOptions={setOptions} />
+            <OptionsRow
+              key={opened ?? "new"}
+              options={options}
+              onOptions={setOptions}
+              onSchema={() => onBuilding(true)}
+            />
             {narrow && runs.length > 0 && (
               <span className="ml-auto">
                 <Menu trigger={<Button size="small">{strings.questions}</Button>}>
@@ -201,6 +257,7 @@ export function ReflectScreen({
               </span>
             )}
           </div>
+          <Expected bank={bank} options={options} />
         </div>
         <Panes id="reflect-rows" stacked>
           <Pane id="result" label={strings.work} bare min="20%">
@@ -243,6 +300,7 @@ export function ReflectScreen({
                 max="70%"
               >
                 <TracePane
+                  bank={bank}
                   key={busy ? "live" : opened}
                   spans={spans}
                   view={shown ?? null}
@@ -254,5 +312,25 @@ export function ReflectScreen({
         </Panes>
       </Pane>
     </Panes>
+  );
+}
+
+/** Why a question cannot be asked as it stands. */
+function whyNot(query: string, options: Options): string | undefined {
+  if (query.trim() === "") return strings.empty;
+  return schemaOf(options) === undefined ? strings.options.schemaUnusable : undefined;
+}
+
+/** What stands in the place of all panes. */
+function WholePane({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <section
+      className="flex min-h-0 min-w-0 flex-1 flex-col"
+      aria-label={label}
+      data-pane
+      tabIndex={-1}
+    >
+      {children}
+    </section>
   );
 }

@@ -4,7 +4,7 @@ import { liveSpans, rulerStep, spansOf } from "~/components/trace/spans";
 import type { ReflectRunView, RunEvent } from "~/platform/bindings";
 import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
-import { cite, cut, withFootnotes } from "./cite";
+import { cite, cut } from "./cite";
 
 const question = () => screen.findByRole("textbox", { name: "Question" });
 
@@ -206,6 +206,206 @@ describe("an answer", () => {
   });
 });
 
+describe("what a question takes", () => {
+  test("is told before it is asked, by depth, and beside the answer", async () => {
+    const { user, platform } = renderApp("/b/workshop/reflect/r-move");
+    expect(
+      await screen.findByText(
+        "Probably 3 model calls and 4,700 tokens (3 to 5 calls, 3,600 to 11,000 tokens), as the last 7 like it.",
+      ),
+    ).toBeVisible();
+    expect(screen.getByText("3 model calls, 3,720 tokens in, 592 out")).toBeVisible();
+    expect(await screen.findByText("expected 3 calls and 4,700 tokens")).toBeVisible();
+    expect(platform.calls).toContainEqual([
+      "estimateReflect",
+      "workshop",
+      expect.objectContaining({ query: "Why is the move late, and what was agreed since?" }),
+      "r-move",
+    ]);
+    await user.click(await screen.findByRole("button", { name: /^Budget/ }));
+    await user.click(await screen.findByRole("radio", { name: "high" }));
+    expect(await screen.findByText(/Probably 12 model calls/)).toBeVisible();
+  });
+
+  test("fc_15 says when the tokens of the day are spent, and that a question still runs", async () => {
+    const { platform } = renderApp("/b/workshop/reflect");
+    const settings = await platform.commands.bankSettings("workshop");
+    cleanup();
+    renderApp("/b/workshop/reflect", {
+      bankSettings: async () => ({ ...settings, ceiling_reached: true }),
+    });
+    expect(await screen.findByText(/The tokens of this day are spent/)).toBeVisible();
+  });
+});
+
+describe("two runs side by side", () => {
+  test("differ where they differ, share what they share, and lead back", async () => {
+    const { user, history } = renderApp("/b/workshop/reflect/r-move");
+    await user.click(await screen.findByRole("button", { name: "Compare" }));
+    await user.click(await screen.findByRole("menuitem", { name: /When do we get the keys/ }));
+    await waitFor(() => expect(history.location.search).toContain("beside=r-keys"));
+    const table = await screen.findByRole("table", { name: /How each was asked/ });
+    expect(within(table).getByRole("rowheader", { name: /^Model calls ?, differs/ })).toBeVisible();
+    expect(within(table).getByRole("rowheader", { name: "Budget" })).toBeVisible();
+    expect(screen.getByRole("region", { name: "Answer, this one" })).toHaveTextContent(
+      "The move to Mill Street is late.",
+    );
+    expect(screen.getByText("In both: 2 sources")).toBeVisible();
+    expect(screen.getByText("Only this one: 3")).toBeVisible();
+    expect(screen.getByText("The other has no source of its own.")).toBeVisible();
+    expect(screen.getAllByRole("treegrid", { name: "Trace" })).toHaveLength(2);
+    await noViolations();
+    await user.click(screen.getByRole("button", { name: "Back to the answer" }));
+    expect(await screen.findByRole("button", { name: /^source 1/ })).toBeVisible();
+  });
+
+  test("asking again sets the new answer beside the old one", async () => {
+    const { user, history } = renderApp("/b/workshop/reflect/r-move");
+    await user.click(await screen.findByRole("button", { name: "Compare" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Ask again and compare" }));
+    await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/reflect/r-5"));
+    expect(history.location.search).toContain("beside=r-move");
+    expect(await screen.findByText("Two questions side by side")).toBeVisible();
+  });
+});
+
+describe("taking an answer out", () => {
+  test("needs a folder and says where the file is", async () => {
+    const { user, platform } = renderApp("/b/workshop/reflect/r-move");
+    await user.click(await screen.findByRole("button", { name: "Export" }));
+    await user.click(await screen.findByRole("radio", { name: "The whole record, JSON" }));
+    const act = within(screen.getByRole("dialog")).getByRole("button", { name: "Export" });
+    await user.click(act);
+    expect(screen.getByRole("textbox", { name: "Folder" })).toBeInvalid();
+    await noViolations();
+    await user.type(screen.getByRole("textbox", { name: "Folder" }), "/home/ada");
+    await user.click(act);
+    expect(
+      await screen.findByText("Written to /home/ada/why-is-the-move-late.json."),
+    ).toBeVisible();
+    expect(platform.calls).toContainEqual([
+      "saveReflectRun",
+      "workshop",
+      "r-move",
+      "record",
+      "/home/ada",
+    ]);
+  });
+});
+
+describe("fields of an answer", () => {
+  test("are built beside the question and go with it, and with the model", async () => {
+    const { user, platform, history } = renderApp("/b/workshop/reflect/r-move");
+    await screen.findByRole("button", { name: /^source 1/ });
+    await user.click(screen.getByRole("button", { name: /^Fields none/ }));
+    await user.click(await screen.findByRole("button", { name: /^Status/ }));
+    await screen.findByRole("treegrid", { name: "Fields of the schema" });
+    await user.click(screen.getByRole("button", { name: "Try on the answer" }));
+    await waitFor(() =>
+      expect(platform.calls.find(([name]) => name === "trySchema")?.[2]).toContain("Mill Street"),
+    );
+    await user.click(screen.getByRole("button", { name: "Back to the question" }));
+    expect(await screen.findByRole("button", { name: /^Fields 3 fields/ })).toBeVisible();
+    await user.click(screen.getByRole("button", { name: /^Ask again/ }));
+    await waitFor(() =>
+      expect(platform.calls.find(([name]) => name === "ask")?.[2]).toMatchObject({
+        response_schema: { required: ["status"] },
+      }),
+    );
+    await waitFor(() => expect(history.location.pathname).toBe("/b/workshop/reflect/r-5"));
+    await screen.findByText("No language model wrote this");
+    document.body.focus();
+    await user.click(screen.getByRole("button", { name: /Save as model/ }));
+    await waitFor(() => expect(history.location.search).toContain("schema="));
+  });
+
+  test("are shown by name, or as JSON; a fault is told in words", async () => {
+    const { store } = memory();
+    const [run] = store.runs;
+    if (!run) throw new Error("no run in the fixtures");
+    const request = {
+      ...run.request,
+      response_schema: { type: "object", properties: { day: { type: "string" }, cost: {} } },
+    };
+    const { user } = renderApp("/b/workshop/reflect/r-move", {
+      getReflectRun: async () => ({ ...run, request, structured_output: { day: "2 February" } }),
+    });
+    const fields = await screen.findByRole("region", { name: "Fields" });
+    expect(fields).toHaveTextContent("2 February");
+    expect(fields).toHaveTextContent("cost");
+    expect(fields).toHaveTextContent("Came back without a value");
+    await user.click(within(fields).getByRole("radio", { name: "JSON" }));
+    expect(fields).toHaveTextContent('"day": "2 February"');
+    cleanup();
+    renderApp("/b/workshop/reflect/r-move", {
+      getReflectRun: async () => ({
+        ...run,
+        request,
+        structured_output_error: { code: "timeout", message: "It took too long." },
+      }),
+    });
+    expect(
+      await screen.findByText("The fields could not be filled: It took too long."),
+    ).toBeVisible();
+  });
+});
+
+describe("looking at a trace", () => {
+  const tree = () => screen.findByRole("treegrid", { name: "Trace" });
+
+  test("finds words, goes from match to match, shows one kind and the longest way", async () => {
+    const { user } = renderApp("/b/workshop/reflect/r-move");
+    (await tree()).focus();
+    await user.keyboard("{Control>}f{/Control}");
+    const field = screen.getByRole("textbox", { name: "Find in the trace" });
+    expect(field).toHaveFocus();
+    await user.type(field, "meeting{Enter}");
+    expect(screen.getByText("1 of 1")).toBeVisible();
+    const chosen = () =>
+      document.getElementById(
+        screen.getByRole("treegrid").getAttribute("aria-activedescendant") ?? "",
+      );
+    expect(chosen()).toHaveTextContent("agreed at the meeting");
+    await user.clear(field);
+    await user.click(screen.getByRole("radio", { name: "Model" }));
+    expect(within(await tree()).getAllByRole("row")).toHaveLength(4);
+    await user.click(screen.getByRole("radio", { name: "All" }));
+    await user.click(screen.getByRole("button", { name: "Longest way" }));
+    // Beside the longer search of the same turn the shorter one does not count.
+    expect(screen.getAllByText(/on the longest way/)).toHaveLength(5);
+    await noViolations();
+  });
+
+  test("the keys look nearer and show the whole again", async () => {
+    const { user } = renderApp("/b/workshop/reflect/r-move");
+    (await tree()).focus();
+    const last = () => within(screen.getByRole("treegrid")).getAllByRole("row").at(-1);
+    const bar = () => last()?.querySelector<HTMLElement>("[style*=width]")?.style.width ?? "";
+    await user.keyboard("{End}");
+    const whole = Number.parseFloat(bar());
+    await user.keyboard("+");
+    expect(Number.parseFloat(bar())).toBeCloseTo(whole * 2);
+    await user.keyboard("0");
+    expect(Number.parseFloat(bar())).toBeCloseTo(whole);
+  });
+
+  test("what was sent is fetched when it is asked for, and may be gone", async () => {
+    const { user, platform } = renderApp("/b/workshop/reflect/r-move");
+    (await tree()).focus();
+    await user.keyboard("{ArrowDown}{Enter}");
+    const detail = await screen.findByRole("complementary", { name: "Details of the span" });
+    await user.click(within(detail).getByRole("button", { name: "What was sent" }));
+    expect(await within(detail).findByText("reflect.system 9f2c41d0")).toBeVisible();
+    expect(detail).toHaveTextContent("You answer questions from what the bank holds.");
+    expect(platform.calls).toContainEqual(["recordedCall", "workshop", "r-move", "agent_1", 0]);
+    (await tree()).focus();
+    await user.keyboard("{End}");
+    await user.click(within(detail).getByRole("button", { name: "What was sent" }));
+    expect(await within(detail).findByText(/no longer kept/)).toBeVisible();
+    await noViolations();
+  });
+});
+
 describe("what cannot be done", () => {
   test("earlier questions that cannot be read say so", async () => {
     renderApp("/b/workshop/reflect", {
@@ -301,13 +501,6 @@ describe("where citations stand", () => {
 
   test("an id that nothing rests on makes no number", () => {
     expect(cite("Text.", [{ start: 0, end: 4, ids: ["x"] }], []).tied).toBe(false);
-  });
-
-  test("Markdown has footnotes, and a list of what is not tied to a sentence", () => {
-    const cited = cite("Late.", [{ start: 0, end: 4, ids: ["a"] }], [fact("a"), fact("b")]);
-    expect(withFootnotes(cited, [fact("a"), fact("b")])).toBe(
-      "Late.[^1]\n\n[^1]: fact a (2026-02-01)\n\n- fact a (2026-02-01)\n- fact b (2026-02-01)",
-    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { words as steps } from "~/components/trace/words";
-import { plural, series } from "~/lib/format";
+import { count, plural, series } from "~/lib/format";
 import { toolName } from "~/lib/steps";
 import type { Budget, ErrorCode, FactType, HeldBackReason, TagsMatch } from "~/platform/bindings";
 
@@ -48,7 +48,91 @@ export const strings = {
     kindsShown: (kinds: FactType[]) =>
       kinds.length === 3 ? "all" : kinds.map((kind) => kindWords[kind].toLowerCase()).join(", "),
     excludeModels: "Leave out mental models",
+    schema: "Fields",
+    schemaNone: "none",
+    schemaBroken: "not usable yet",
+    schemaFields: (fields: number) => plural(fields, "field"),
+    schemaUnusable: "The fields cannot be used yet; open them and see what is wrong.",
+    schemaOf: "the answer",
+    schemaBack: "Back to the question",
   },
+
+  cost: {
+    free: "Answered without a language model: nothing is spent.",
+    nothing: "No language model, nothing spent",
+    before: (
+      calls: number,
+      tokens: number,
+      [fewest, most]: [number, number],
+      [least, greatest]: [number, number],
+      runs: number,
+    ) =>
+      `Probably ${plural(calls, "model call")} and ${about(tokens)} tokens (${span(count(fewest), count(most))} calls, ${span(about(least), about(greatest))} tokens), ${
+        runs === 0
+          ? "worked out from sizes: too few questions like it were asked here yet."
+          : `as the last ${count(runs)} like it.`
+      }`,
+    took: (calls: number, input: number, output: number) =>
+      `${plural(calls, "model call")}, ${plural(input, "token")} in, ${count(output)} out`,
+    expected: (calls: number, tokens: number) =>
+      `expected ${plural(calls, "call")} and ${about(tokens)} tokens`,
+    ceiling: "The tokens of this day are spent: automatic work waits, a question still runs.",
+  },
+
+  compare: {
+    open: "Compare",
+    again: "Ask again and compare",
+    with: "Compare with",
+    title: "Two questions side by side",
+    body: "What they share and where they differ",
+    close: "Back to the answer",
+    sides: ["This one", "The other"],
+    what: "Asked and took",
+    asked: "How each was asked and what it took",
+    differs: "differs",
+    answers: "Answers",
+    answerOf: (side: string) => `Answer, ${side.toLowerCase()}`,
+    evidence: "Evidence",
+    only: (side: string, items: number) =>
+      items === 0 ? `${side} has no source of its own.` : `Only ${side.toLowerCase()}: ${items}`,
+    shared: (items: number) => `In both: ${plural(items, "source")}`,
+    stepsOf: (side: string) => `Trace, ${side.toLowerCase()}`,
+    noAnswer: "There is no answer.",
+    allKinds: "all",
+    none: "none",
+    when: "When",
+    by: "Written by",
+    extractive: "statements of the bank, no language model",
+    model: "a language model",
+    rules: "Rules in force",
+    took: "Took",
+    calls: "Model calls",
+    searches: "Searches",
+    tokens: "Tokens",
+    sources: "Sources",
+  },
+
+  file: {
+    open: "Export",
+    title: "Export this question",
+    about: "Neither holds a key, nor what must stay on this computer.",
+    part: "What is written",
+    parts: { answer: "The answer, Markdown", record: "The whole record, JSON" },
+    partsHelp: {
+      answer: "With its sources as footnotes.",
+      record: "Question, answer, sources and trace.",
+    },
+    folder: "Folder",
+    folderHelp: "No file in it is written over.",
+    blank: "Say into which folder.",
+    choose: "Choose a folder",
+    chooseTitle: "Folder for the file",
+    act: "Export",
+    cancel: "Cancel",
+    saved: (path: string) => `Written to ${path}.`,
+  },
+  withheld: (sources: number) =>
+    `${plural(sources, "source")} that must stay on this computer ${sources === 1 ? "was" : "were"} left out, with what rests on ${sources === 1 ? "it" : "them"}.`,
 
   sample: {
     title: "Ask what the bank knows",
@@ -107,13 +191,12 @@ export const strings = {
     nothingMore: "Other words may find it; so may a wider scope, or adding what you know.",
     widen: "Ask without limits",
     addFact: "Add a fact",
-    tokens: (input: number, output: number) =>
-      `${plural(input, "token")} in, ${plural(output, "token").replace(" tokens", "").replace(" token", "")} out`,
     dropped: (count: number) =>
       `${plural(count, "source")} that nothing had found ${count === 1 ? "was" : "were"} left out.`,
     pending: (count: number) =>
       `${plural(count, "fact")} not folded into observations yet when this was asked.`,
     copy: "Copy",
+    notCopied: "The answer was not copied.",
     copyText: "As text",
     copyMarkdown: "As Markdown with sources",
     copyJson: "As JSON",
@@ -121,6 +204,10 @@ export const strings = {
     noText: "There is no answer to save.",
     cancelled: "This question was stopped before it was answered.",
     structured: "Fields",
+    shape: "How the fields are shown",
+    shapes: { fields: "Fields", json: "JSON" },
+    nothingMatches: "Nothing in the answer fits the fields that were asked for.",
+    noFields: "The fields could not be filled:",
   },
 
   evidence: {
@@ -186,6 +273,14 @@ export const strings = {
   } as Partial<Record<ErrorCode, string>>,
   settings: "Open settings",
 } as const;
+
+/** A figure that is only expected: two places are all it can promise. */
+function about(value: number): string {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(value, 1))) - 1);
+  return count(Math.round(value / unit) * unit);
+}
+
+const span = (from: string, to: string) => (from === to ? from : `${from} to ${to}`);
 
 const kindWords: Record<FactType, string> = {
   world: "World",

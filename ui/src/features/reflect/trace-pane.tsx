@@ -2,14 +2,16 @@ import type { Span } from "~/components/trace/spans";
 import { Waterfall } from "~/components/trace/waterfall";
 import { words } from "~/components/trace/words";
 import { duration } from "~/lib/format";
-import type { ReflectRunView } from "~/platform/bindings";
+import type { BankId, ReflectRunView } from "~/platform/bindings";
 
 /** The trace of what is on show, or of what is running. */
 export function TracePane({
+  bank,
   spans,
   view,
   elapsed,
 }: {
+  bank: BankId;
   spans: readonly Span[];
   view: ReflectRunView | null;
   /** Milliseconds so far; null when the run has ended. */
@@ -19,18 +21,24 @@ export function TracePane({
   const took =
     view?.finished_at == null ? null : Date.parse(view.finished_at) - Date.parse(view.started_at);
   return (
-    <>
-      <div className="flex min-h-8 shrink-0 items-center gap-3 px-4">
-        <h2 className="type-strong">{words.title}</h2>
-        <span className="type-small truncate text-faint">
-          {words.summary(count("model"), count("tool"))}
-          {took !== null && `, ${duration(took)}`}
-        </span>
-        {elapsed === null && count("model") > 0 && (
-          <span className="type-small ml-auto truncate text-faint">{words.placed}</span>
-        )}
-      </div>
-      <Waterfall spans={spans} elapsed={elapsed} />
-    </>
+    <Waterfall
+      spans={spans}
+      elapsed={elapsed}
+      of={view && { bank, run: view.id }}
+      head={
+        <>
+          <h2 className="type-strong">{words.title}</h2>
+          <span className="type-small truncate text-faint">
+            {words.summary(count("model"), count("tool"))}
+            {took !== null && `, ${duration(took)}`}
+          </span>
+          {elapsed === null && count("model") > 0 && (
+            <span className="type-small truncate text-faint max-[1280px]:hidden">
+              {words.placed}
+            </span>
+          )}
+        </>
+      }
+    />
   );
 }

@@ -4,16 +4,20 @@ import { strings } from "./strings";
 
 /** What the keys of this screen do. */
 export function useReflectKeys({
+  away,
   busy,
-  query,
+  unavailable,
   ask,
   stop,
   fresh,
   save,
   onKind,
 }: {
+  /** Another thing stands in the place of the question: the builder, two runs side by side. */
+  away: boolean;
   busy: boolean;
-  query: string;
+  /** Why the question cannot be asked now. */
+  unavailable: string | undefined;
   ask: () => void;
   stop: () => void;
   fresh: () => void;
@@ -24,19 +28,21 @@ export function useReflectKeys({
     const kind = evidenceKinds[place];
     if (kind) onKind(kind);
   };
-  useCommands({
-    ...(busy
-      ? { "reflect.stop": stop }
-      : { "reflect.ask": query.trim() === "" ? strings.empty : () => ask() }),
-    "reflect.new": fresh,
-    "reflect.save": save ?? strings.answer.noText,
-    "reflect.citation": nextCitation,
-    "reflect.tab1": tab(0),
-    "reflect.tab2": tab(1),
-    "reflect.tab3": tab(2),
-    "reflect.tab4": tab(3),
-    "reflect.tab5": tab(4),
-  });
+  useCommands(
+    away
+      ? {}
+      : {
+          ...(busy ? { "reflect.stop": stop } : { "reflect.ask": unavailable ?? (() => ask()) }),
+          "reflect.new": fresh,
+          "reflect.save": save ?? strings.answer.noText,
+          "reflect.citation": nextCitation,
+          "reflect.tab1": tab(0),
+          "reflect.tab2": tab(1),
+          "reflect.tab3": tab(2),
+          "reflect.tab4": tab(3),
+          "reflect.tab5": tab(4),
+        },
+  );
 }
 
 /** The focus goes from source to source, round and round. */
