@@ -8,6 +8,7 @@ import { start } from "./lifetime";
 import {
   approve,
   bankNamed,
+  connect,
   decideAll,
   go,
   idle,
@@ -37,14 +38,7 @@ test("notes of one's own become a reviewed document, and three facts change only
 test("the same with a language model at an endpoint", async () => {
   const endpoint = await serve();
   const app = await start();
-  await app.click("=Settings");
-  await app.click("=Add an endpoint");
-  await app.fill("=Name", "Stand-in");
-  await app.fill("=Address", endpoint.address);
-  await app.fill("=Model", endpoint.llm);
-  await app.click("=Save and check");
-  await app.seeText("Works by name");
-  await app.seeText(`Now answering: ${endpoint.llm}`);
+  await connect(app, endpoint);
   await app.shot("endpoint-checked");
   await journey(app, "endpoint");
   const offered = endpoint.asked.flatMap(({ tools }) => tools);

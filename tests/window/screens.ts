@@ -10,6 +10,7 @@ import type {
   ProposalView,
 } from "../../ui/src/platform/bindings";
 import { type App, WORK } from "./app";
+import type { StandIn } from "./stand-in";
 
 export const SAMPLE = "kestrel" as BankId;
 
@@ -27,6 +28,18 @@ export async function go(app: App, path: string): Promise<void> {
     () => app.path(),
     (now) => now.startsWith(path),
   );
+}
+
+/** Sets a language model up in the settings and waits until it answers. */
+export async function connect(app: App, endpoint: StandIn): Promise<void> {
+  await app.click("=Settings");
+  await app.click("=Add an endpoint");
+  await app.fill("=Name", "Stand-in");
+  await app.fill("=Address", endpoint.address);
+  await app.fill("=Model", endpoint.llm);
+  await app.click("=Save and check");
+  await app.seeText("Works by name");
+  await app.seeText(`Now answering: ${endpoint.llm}`);
 }
 
 export const waiting = (app: App, bank: BankId) =>

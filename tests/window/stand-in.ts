@@ -3,6 +3,7 @@
 // of the shape that is asked for, ends with the word that a rule names and doubts when it shall doubt. What it says depends on the request alone.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 
 const LLM = "stand-in-1";
@@ -55,13 +56,16 @@ export interface StandIn {
   llm: string;
   /** Every chat request so far. */
   asked: Asked[];
+  /** Milliseconds before each reply: a language model thinks. */
+  pace: number;
 }
 
 /** Serves until the test is over. `broken` answers every chat with prose in the place of JSON. */
 export async function serve({ broken = false } = {}): Promise<StandIn> {
   const asked: Asked[] = [];
+  const standIn: StandIn = { address: "", llm: LLM, asked, pace: 0 };
   const server = createServer((incoming, response) => {
-    void handle(incoming, response, asked, broken);
+    void handle(incoming, response, standIn, broken);
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   onTestFinished(() => {
@@ -70,13 +74,14 @@ export async function serve({ broken = false } = {}): Promise<StandIn> {
   });
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the stand-in has no port");
-  return { address: `http://127.0.0.1:${address.port}/v1`, llm: LLM, asked };
+  standIn.address = `http://127.0.0.1:${address.port}/v1`;
+  return standIn;
 }
 
 async function handle(
   incoming: IncomingMessage,
   response: ServerResponse,
-  asked: Asked[],
+  { asked, pace }: StandIn,
   broken: boolean,
 ): Promise<void> {
   if (incoming.method === "GET") {
@@ -91,6 +96,7 @@ async function handle(
   for await (const piece of incoming) pieces.push(piece as Buffer);
   const request = JSON.parse(Buffer.concat(pieces).toString()) as Request;
   asked.push({ tools: (request.tools ?? []).map((tool) => tool.function.name), request });
+  if (pace > 0) await setTimeout(pace);
   const reply = answer(request);
   const usage = usageOf(request, reply);
   if (request.stream) stream(response, reply, usage);
