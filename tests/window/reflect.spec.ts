@@ -35,7 +35,7 @@ test("a question is watched, stopped, asked again, cited, looked into and kept",
   await app.seeText("Turn 1 of at most");
   await app.see("[role=treegrid] [role=row][aria-level]");
   await app.seeText("running");
-  await app.shot("reflect-live");
+  await app.keep("reflect-live");
   await app.press("Escape");
   await app.until("the question does not stop", () => rows(app), ([row]) => row?.status === "cancelled");
   await app.seeText("Stopped");

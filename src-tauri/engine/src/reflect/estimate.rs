@@ -20,8 +20,7 @@ const LOOKED_AT: u32 = 60;
 const COUNTED: usize = 20;
 /// Tokens of a fact or observation in a result, with its dates and tags.
 const MEMORY_TOKENS: u32 = 60;
-/// Tokens of a mental model in a result, and how many a search shows.
-const MODEL_TOKENS: u32 = 800;
+/// Documents that a search over mental models shows.
 const MODELS_SHOWN: u32 = 5;
 
 /// What `request` will take; with `before`, judged by the questions asked before that one.
@@ -40,10 +39,26 @@ pub(super) async fn of(
     }
     let prepared = prepare(engine, request, !chosen.local).await?;
     let bank = prepared.bank.key;
-    let held = engine.store().read(move |tx| store::banks::counters(tx, bank)).await?;
+    let held = engine
+        .store()
+        .read(move |tx| {
+            let (models, _) =
+                store::models::list(tx, bank, &store::tag_sets::TagSets::All, None, MODELS_SHOWN)?;
+            let models = models.iter().filter_map(|model| model.document_tokens).sum();
+            Ok(Held { memories: store::banks::counters(tx, bank)?, models })
+        })
+        .await?;
     let window = chosen.provider.caps().window;
     let input = sizes(engine, request, &prepared, &held, window)?;
     Ok(ReflectEstimate { expected: Some(estimate(&input)), runs: 0 })
+}
+
+/// What the bank can give.
+struct Held {
+    /// Facts and observations by kind.
+    memories: BTreeMap<String, i64>,
+    /// Tokens of the documents that a search would show.
+    models: u32,
 }
 
 async fn past(
@@ -74,13 +89,14 @@ fn sizes(
     engine: &Engine,
     request: &ReflectRequest,
     prepared: &Prepared,
-    held: &BTreeMap<String, i64>,
+    held: &Held,
     window: Option<u32>,
 ) -> Result<EstimateInput> {
     let system = instructions::system(engine, request, prepared)?;
     let offered = instructions::offered(request, prepared);
     let offered = serde_json::to_string(&offered).unwrap_or_default();
-    let count = |what: &str| held.get(what).and_then(|n| u32::try_from(*n).ok()).unwrap_or(0);
+    let count =
+        |what: &str| held.memories.get(what).and_then(|n| u32::try_from(*n).ok()).unwrap_or(0);
     let facts = count("world").saturating_add(count("experience"));
     let bounded = |limit: u32, n: u32| limit.min(n.saturating_mul(MEMORY_TOKENS));
     let recall = bounded(prepared.defaults.recall_tokens, facts);
@@ -89,7 +105,7 @@ fn sizes(
         .forced_sequence
         .iter()
         .map(|tool| match tool.as_str() {
-            SEARCH_MENTAL_MODELS => MODELS_SHOWN * MODEL_TOKENS,
+            SEARCH_MENTAL_MODELS => held.models,
             SEARCH_OBSERVATIONS => {
                 bounded(prepared.defaults.observation_tokens, count("observation"))
             }

@@ -80,7 +80,8 @@ export function OptionsRow({
         onClick={onSchema}
         className="type-small inline-flex h-6 max-w-64 items-center gap-1 rounded-small text-muted hover:text-text"
       >
-        <span className="shrink-0">{words.schema}</span>
+        {/* The blank keeps the words apart for those who hear them. */}
+        <span className="shrink-0">{words.schema} </span>
         <span className="truncate font-medium text-text">{schemaShown(options)}</span>
         <Icon of={ChevronRight} small />
       </button>
@@ -127,7 +128,7 @@ function Option({ name, shown, children }: { name: string; shown: string; childr
   return (
     <Popover.Root>
       <Popover.Trigger className="type-small inline-flex h-6 max-w-64 items-center gap-1 rounded-small text-muted hover:text-text">
-        <span className="shrink-0">{name}</span>
+        <span className="shrink-0">{name} </span>
         <span className="truncate font-medium text-text">{shown}</span>
         <Icon of={ChevronDown} small />
       </Popover.Trigger>

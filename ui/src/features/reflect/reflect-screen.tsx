@@ -330,6 +330,7 @@ function WholePane({ label, children }: { label: string; children: ReactNode }) 
       data-pane
       tabIndex={-1}
     >
+      <h1 className="sr-only">{strings.title}</h1>
       {children}
     </section>
   );

@@ -33,7 +33,7 @@ export function TracePane({
             {took !== null && `, ${duration(took)}`}
           </span>
           {elapsed === null && count("model") > 0 && (
-            <span className="type-small truncate text-faint max-[1280px]:hidden">
+            <span className="type-small truncate text-faint max-[1700px]:sr-only">
               {words.placed}
             </span>
           )}
