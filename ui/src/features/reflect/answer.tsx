@@ -49,9 +49,11 @@ export function Answer({
         <CitedMarkdown cited={cited} marks={!view.extractive} pinned={pinned} onPin={onPin} />
       )}
       {nothing && <Nothing bank={bank} said={text !== null} onWiden={onWiden} />}
-      {view.report && <AskFault bank={bank} report={view.report} onRetry={onRetry} />}
-      {view.status === "cancelled" && !view.report && (
+      {view.status === "cancelled" ? (
+        // A person wanted it: nothing is wrong.
         <p className="text-muted">{words.cancelled}</p>
+      ) : (
+        view.report && <AskFault bank={bank} report={view.report} onRetry={onRetry} />
       )}
       <Structured view={view} />
       {notes.length > 0 && (

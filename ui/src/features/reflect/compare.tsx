@@ -10,7 +10,6 @@ import { SkeletonRows } from "~/components/skeleton";
 import { spansOf } from "~/components/trace/spans";
 import { Waterfall } from "~/components/trace/waterfall";
 import { words as traceWords } from "~/components/trace/words";
-import { cn } from "~/lib/cn";
 import { count, dayTime, duration } from "~/lib/format";
 import type { BankId, EvidenceItem, ReflectRunView, RunId } from "~/platform/bindings";
 import { useRead } from "~/platform/cache";
@@ -88,49 +87,46 @@ function Both({
   );
 }
 
-/** What can be said of each in a word; where they differ it stands out and is said. */
+/** How each was asked and what it took: what differs side by side, what is the same in one line. */
 function Figures({ left, right }: { left: ReflectRunView; right: ReflectRunView }) {
-  const mine = figuresOf(left);
   const theirs = figuresOf(right);
+  const pairs = figuresOf(left).map(
+    ([name, value], place) => [name, value, theirs[place]?.[1] ?? ""] as const,
+  );
+  const differing = pairs.filter(([, mine, other]) => mine !== other);
+  const alike = pairs.filter(([, mine, other]) => mine === other);
   return (
-    <table className="mt-3 w-full table-fixed">
-      <caption className="sr-only">{words.asked}</caption>
-      <thead className="type-small text-left text-faint">
-        <tr className="border-line border-b">
-          <th scope="col" className="w-36 py-1 font-normal max-[1100px]:w-24">
-            {words.what}
-          </th>
-          {words.sides.map((side) => (
-            <th key={side} scope="col" className="py-1 pl-3 font-normal">
-              {side}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {mine.map(([name, value], place) => {
-          const other = theirs[place]?.[1] ?? "";
-          const differs = value !== other;
-          return (
-            <tr key={name} className="border-line border-b align-top">
-              <th scope="row" className="py-1 text-left font-normal text-faint">
-                {name}
-                {differs && <span className="sr-only">, {words.differs}</span>}
+    <>
+      <table className="mt-3 w-full table-fixed">
+        <caption className="sr-only">{words.asked}</caption>
+        <thead className="type-small text-left text-faint">
+          <tr className="border-line border-b">
+            {words.sides.map((side) => (
+              <th key={side} scope="col" className="py-1 font-normal">
+                {side}
               </th>
-              {[value, other].map((own, side) => (
-                <td
-                  // biome-ignore lint/suspicious/noArrayIndexKey: two fixed places
-                  key={side}
-                  className={cn("py-1 pl-3 break-words", differs ? "font-semibold" : "text-muted")}
-                >
-                  {own}
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {differing.map(([name, ...values]) => (
+            <tr key={name} className="border-line border-b align-top">
+              {values.map((value, side) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: two fixed places
+                <td key={side} className="break-words py-1 pr-3">
+                  <span className="text-faint">{name}</span> {value}
                 </td>
               ))}
             </tr>
-          );
-        })}
-      </tbody>
-    </table>
+          ))}
+        </tbody>
+      </table>
+      {alike.length > 0 && (
+        <p className="type-small mt-2 text-muted">
+          {words.alike} {alike.map(([name, value]) => `${name.toLowerCase()} ${value}`).join(" · ")}
+        </p>
+      )}
+    </>
   );
 }
 
@@ -243,7 +239,7 @@ function Steps({ bank, run, side }: { bank: BankId; run: ReflectRunView; side: s
 }
 
 const Columns = ({ children }: { children: ReactNode }) => (
-  <div className="grid grid-cols-2 gap-6 max-[1100px]:gap-4">{children}</div>
+  <div className="mt-2 grid grid-cols-2 gap-6 max-[1100px]:gap-4">{children}</div>
 );
 
 const Heading = ({ children }: { children: string }) => (

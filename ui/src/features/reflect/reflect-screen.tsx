@@ -136,9 +136,10 @@ export function ReflectScreen({
   });
 
   const spans = busy ? liveSpans(asking.heard) : shown ? spansOf(shown.trace) : [];
+  const reported = asking.report?.run?.id;
   const middle = () => {
     if (busy) return <Live asking={asking} />;
-    if (asking.report && (!run || asking.report.run?.id === run)) {
+    if (asking.report && asking.report.reason !== "cancelled" && (!run || reported === run)) {
       return (
         <div className="p-4">
           <AskFault bank={bank} report={asking.report} onRetry={() => ask()} />

@@ -103,6 +103,24 @@ describe("asking", () => {
     await act(async () => finish({ ...first, id: "r-move", status: "cancelled", text: null }));
   });
 
+  test("a run that was stopped or broke shows how far it came", async () => {
+    const { store } = memory();
+    const [run] = store.runs;
+    if (!run) throw new Error("no run in the fixtures");
+    const report = refusal({ reason: "cancelled", run: { id: run.id } });
+    const { user, history } = renderApp("/b/workshop/reflect", {
+      ask: async () => {
+        throw report;
+      },
+      getReflectRun: async () => ({ ...run, status: "cancelled", text: null, report }),
+    });
+    await user.type(await question(), "Why?{Enter}");
+    await waitFor(() => expect(history.location.pathname).toBe(`/b/workshop/reflect/${run.id}`));
+    expect(await screen.findByText(/was stopped before it was answered/)).toBeVisible();
+    expect(screen.queryByRole("alert")).toBeNull();
+    expect(screen.getByRole("treegrid", { name: "Trace" })).toBeVisible();
+  });
+
   test.each([
     ["provider_not_configured", /Connect a language model/],
     ["model_lacks_tools", /can call tools/],
@@ -245,8 +263,9 @@ describe("two runs side by side", () => {
     await user.click(await screen.findByRole("menuitem", { name: /When do we get the keys/ }));
     await waitFor(() => expect(history.location.search).toContain("beside=r-keys"));
     const table = await screen.findByRole("table", { name: /How each was asked/ });
-    expect(within(table).getByRole("rowheader", { name: /^Model calls ?, differs/ })).toBeVisible();
-    expect(within(table).getByRole("rowheader", { name: "Budget" })).toBeVisible();
+    expect(within(table).getByRole("cell", { name: "Model calls 3" })).toBeVisible();
+    expect(within(table).getByRole("cell", { name: "Model calls 0" })).toBeVisible();
+    expect(screen.getByText(/^The same in both:.*budget low/)).toBeVisible();
     expect(screen.getByRole("region", { name: "Answer, this one" })).toHaveTextContent(
       "The move to Mill Street is late.",
     );

@@ -74,6 +74,12 @@ export function useAsk(bank: BankId, onRun: (run: RunId) => void): Asking {
         announce(view.status === "cancelled" ? strings.live.stopped : strings.live.done);
         onRun(view.id);
       },
+      // What ended without an answer has a record too, with its steps as far as they came.
+      onError: ({ reason, run: record }) => {
+        if (own !== newest.current) return;
+        if (reason === "cancelled") announce(strings.live.stopped);
+        if (record) onRun(record.id);
+      },
     });
   };
 
