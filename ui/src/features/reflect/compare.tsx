@@ -16,6 +16,7 @@ import { useRead } from "~/platform/cache";
 import { cite } from "./cite";
 import { CitedMarkdown } from "./cited-markdown";
 import { optionsOf } from "./options";
+import { tagsShown } from "./options-row";
 import { kindWords, strings } from "./strings";
 import { namesOf } from "./structured";
 
@@ -139,7 +140,7 @@ function figuresOf(run: ReflectRunView): [name: string, value: string][] {
     [strings.question, run.request.query],
     [words.when, dayTime(run.started_at)],
     [strings.options.budget, strings.options.budgets[options.budget]],
-    [strings.options.tags, strings.options.tagsShown(options.tags, options.match)],
+    [strings.options.tags, tagsShown(options)],
     [strings.options.kinds, typeof kinds === "string" ? kinds : kinds.join(", ")],
     [words.by, run.extractive ? words.extractive : words.model],
     [words.rules, (trace.directives ?? []).map(({ name }) => name).join(", ") || words.none],

@@ -38,7 +38,7 @@ export function OptionsRow({
           }))}
         />
       </Option>
-      <Option name={words.tags} shown={words.tagsShown(options.tags, options.match)}>
+      <Option name={words.tags} shown={tagsShown(options)}>
         <TagFields options={options} set={set} />
       </Option>
       <Option name={words.kinds} shown={words.kindsShown(options.kinds)}>
@@ -91,9 +91,19 @@ export function OptionsRow({
         checked={options.excludeModels}
         onChange={({ target }) => set({ excludeModels: target.checked })}
       />
+      <Checkbox
+        className="type-small text-muted"
+        label={words.allRules}
+        checked={options.allRules}
+        onChange={({ target }) => set({ allRules: target.checked })}
+      />
     </fieldset>
   );
 }
+
+/** Which memories are read: by tags, or by the expression that the question was asked with. */
+export const tagsShown = ({ tags, match, groups }: Options): string =>
+  groups !== null && tags.length === 0 ? words.byGroups : words.tagsShown(tags, match);
 
 function schemaShown(options: Options): string {
   const schema = schemaOf(options);
@@ -105,6 +115,18 @@ function TagFields({ options, set }: { options: Options; set: (part: Partial<Opt
   const [typed, setTyped] = useState(options.tags.join(", "));
   return (
     <div className="grid gap-3">
+      {options.groups !== null && options.tags.length === 0 && (
+        <p className="type-small text-muted">
+          {words.byGroupsAbout}{" "}
+          <button
+            type="button"
+            className="text-accent-text underline underline-offset-2"
+            onClick={() => set({ groups: null })}
+          >
+            {words.dropGroups}
+          </button>
+        </p>
+      )}
       <TextField
         label={words.tagsField}
         help={words.tagsHelp}

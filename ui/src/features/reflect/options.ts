@@ -10,6 +10,10 @@ export interface Options {
   match: TagsMatch;
   kinds: FactType[];
   excludeModels: boolean;
+  /** Obey every rule that is switched on, whatever its tags. */
+  allRules: boolean;
+  /** An expression over tags that a question was asked with; it stands in the place of tags. */
+  groups: JsonValue[] | null;
   /** Text of the schema of fields; empty for none. */
   schema: string;
 }
@@ -23,6 +27,8 @@ export const usual: Options = {
   match: "any",
   kinds: allKinds,
   excludeModels: false,
+  allRules: false,
+  groups: null,
   schema: "",
 };
 
@@ -40,8 +46,10 @@ export function inputOf(query: string, options: Options): ReflectInput {
     max_tokens: options.tokens,
     tags: options.tags.length > 0 ? options.tags : null,
     tags_match: options.tags.length > 0 ? options.match : null,
+    tag_groups: options.tags.length > 0 ? null : options.groups,
     fact_types: options.kinds.length === allKinds.length ? null : options.kinds,
     exclude_mental_models: options.excludeModels,
+    apply_all_directives: options.allRules,
     response_schema: schemaOf(options) ?? null,
   };
 }
@@ -56,6 +64,8 @@ export function optionsOf(input: ReflectInput): Options {
     match: matches.find((each) => each === input.tags_match) ?? "any",
     kinds: input.fact_types ?? allKinds,
     excludeModels: input.exclude_mental_models ?? false,
+    allRules: input.apply_all_directives ?? false,
+    groups: input.tag_groups?.length ? input.tag_groups : null,
     schema: input.response_schema ? `${JSON.stringify(input.response_schema, null, 2)}\n` : "",
   };
 }

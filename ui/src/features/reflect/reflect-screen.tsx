@@ -123,7 +123,8 @@ export function ReflectScreen({
       },
     });
   };
-  const limited = options.tags.length > 0 || options.kinds.length < allKinds.length;
+  const limited =
+    options.tags.length > 0 || options.groups !== null || options.kinds.length < allKinds.length;
   useReflectKeys({
     away: building || (beside !== null && !busy),
     busy,
@@ -173,7 +174,7 @@ export function ReflectScreen({
         onWiden={
           limited
             ? () => {
-                const wide = { ...options, tags: [], kinds: allKinds };
+                const wide = { ...options, tags: [], groups: null, kinds: allKinds };
                 setOptions(wide);
                 ask(query, wide);
               }

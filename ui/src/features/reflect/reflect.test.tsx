@@ -5,6 +5,7 @@ import type { ReflectRunView, RunEvent } from "~/platform/bindings";
 import { memory, refusal } from "~/platform/memory";
 import { noViolations, renderApp } from "../../../test/render";
 import { cite, cut } from "./cite";
+import { inputOf, optionsOf } from "./options";
 
 const question = () => screen.findByRole("textbox", { name: "Question" });
 
@@ -32,6 +33,7 @@ describe("asking", () => {
     await user.click(screen.getByRole("button", { name: /^Tags/ }));
     await user.type(await screen.findByRole("textbox", { name: /Only memories/ }), "move, #kiln");
     await user.keyboard("{Escape}");
+    await user.click(screen.getByRole("checkbox", { name: "Obey all rules" }));
     await user.type(await question(), "Who has the keys?");
     await user.keyboard("{Control>}{Enter}{/Control}");
     await waitFor(() =>
@@ -40,6 +42,7 @@ describe("asking", () => {
         budget: "high",
         tags: ["move", "kiln"],
         tags_match: "any",
+        apply_all_directives: true,
       }),
     );
   });
@@ -476,6 +479,14 @@ describe("what cannot be done", () => {
     const active = document.getElementById(tree.getAttribute("aria-activedescendant") ?? "");
     expect(active).toHaveAttribute("aria-rowindex", tree.getAttribute("aria-rowcount") ?? "");
   });
+});
+
+test("an expression over tags goes along when a question is asked again, until tags replace it", () => {
+  const asked = { query: "Why?", tag_groups: [{ not: { tags: ["old"] } }] };
+  const options = optionsOf(asked);
+  expect(inputOf("Why?", options).tag_groups).toEqual(asked.tag_groups);
+  const narrowed = inputOf("Why?", { ...options, tags: ["move"] });
+  expect(narrowed).toMatchObject({ tags: ["move"], tag_groups: null });
 });
 
 describe("where citations stand", () => {

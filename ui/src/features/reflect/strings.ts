@@ -48,6 +48,10 @@ export const strings = {
     kindsShown: (kinds: FactType[]) =>
       kinds.length === 3 ? "all" : kinds.map((kind) => kindWords[kind].toLowerCase()).join(", "),
     excludeModels: "Leave out mental models",
+    allRules: "Obey all rules",
+    byGroups: "by an expression",
+    byGroupsAbout: "This question was asked with an expression over tags. Tags take its place.",
+    dropGroups: "Read everything",
     schema: "Fields",
     schemaNone: "none",
     schemaBroken: "not usable yet",
