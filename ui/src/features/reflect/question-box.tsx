@@ -24,7 +24,7 @@ export function QuestionBox({
   earlier: readonly string[];
   again: boolean;
   /** Why it cannot be asked now. */
-  unavailable: string | undefined;
+  unavailable?: string | undefined;
   busy: boolean;
   stopping: boolean;
   onAsk: () => void;
@@ -89,7 +89,12 @@ export function QuestionBox({
           {strings.stop}
         </Button>
       ) : (
-        <Button kind="primary" command="reflect.ask" onClick={onAsk} unavailable={refused ?? unavailable}>
+        <Button
+          kind="primary"
+          command="reflect.ask"
+          onClick={onAsk}
+          unavailable={refused ?? unavailable ?? (value.trim() === "" ? strings.empty : undefined)}
+        >
           {again ? strings.askAgain : strings.ask}
         </Button>
       )}

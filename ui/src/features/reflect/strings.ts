@@ -207,6 +207,7 @@ export const strings = {
     noText: "There is no answer to save.",
     cancelled: "This question was stopped before it was answered.",
     structured: "Fields",
+    tokens: (input: number, output: number) => `${plural(input, "token")} in, ${count(output)} out`,
     shape: "How the fields are shown",
     shapes: { fields: "Fields", json: "JSON" },
     nothingMatches: "Nothing in the answer fits the fields that were asked for.",
