@@ -46,11 +46,23 @@ test("fc_21 rules are tried on a scope, held back or kept by an answer, and told
   await app.press("Space");
   await app.seeText("2 rules apply");
   await app.press("Alt+ArrowUp");
-  await app.until("it does not move", () => names(app), ([first]) => first === "Dates");
+  await app.until(
+    "it does not move",
+    () => names(app),
+    ([first]) => first === "Dates",
+  );
   await app.press("Control+Backspace");
-  await app.until("it is not deleted", () => names(app), (all) => all.length === 1);
+  await app.until(
+    "it is not deleted",
+    () => names(app),
+    (all) => all.length === 1,
+  );
   await app.click("=Undo");
-  await app.until("it is not put back", () => names(app), ([first]) => first === "Dates");
+  await app.until(
+    "it is not put back",
+    () => names(app),
+    ([first]) => first === "Dates",
+  );
   expect(await app.axe()).toEqual([]);
 
   await connect(app, endpoint.address, endpoint.llm);
@@ -93,7 +105,12 @@ test("one question is asked under two dispositions, and each answer is kept with
     WORK,
   );
   const right = '[aria-label="Answer: right disposition"]';
-  await app.until("the answers are not shown", () => app.text(right), (text) => text !== "", WORK);
+  await app.until(
+    "the answers are not shown",
+    () => app.text(right),
+    (text) => text !== "",
+    WORK,
+  );
   expect(await app.text(right)).toContain("Unproven");
   expect(await app.text('[aria-label="Answer: left disposition"]')).not.toContain("Unproven");
   expect(await app.axe()).toEqual([]);

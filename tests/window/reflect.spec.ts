@@ -37,7 +37,11 @@ test("a question is watched, stopped, asked again, cited, looked into and kept",
   await app.seeText("running");
   await app.keep("reflect-live");
   await app.press("Escape");
-  await app.until("the question does not stop", () => rows(app), ([row]) => row?.status === "cancelled");
+  await app.until(
+    "the question does not stop",
+    () => rows(app),
+    ([row]) => row?.status === "cancelled",
+  );
   await app.seeText("Stopped");
   await app.seeGone("=Stop");
   await app.settled();

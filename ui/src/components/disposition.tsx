@@ -25,7 +25,7 @@ interface TraitWords {
 
 const nothing = "No extra instruction.";
 
-export const dispositionWords = {
+const dispositionWords = {
   preset: "Preset",
   own: "Of your own",
   presets: {

@@ -3,7 +3,7 @@ import type { NodeId, NodePlace, TreeNode } from "~/platform/bindings";
 import { type Row, within } from "./tree";
 
 /** Why a place cannot be taken. */
-export type Refusal = "itself" | "taken";
+type Refusal = "itself" | "taken";
 
 /** What lies under the pointer, for one that is dragged. */
 export type Aim =
