@@ -324,7 +324,7 @@ describe("fields of an answer", () => {
     await screen.findByRole("treegrid", { name: "Fields of the schema" });
     await user.click(screen.getByRole("button", { name: "Try on the answer" }));
     await waitFor(() =>
-      expect(platform.calls.find(([name]) => name === "trySchema")?.[2]).toContain("Mill Street"),
+      expect(platform.calls.find(([name]) => name === "trySchema")?.[3]).toContain("Mill Street"),
     );
     await user.click(screen.getByRole("button", { name: "Back to the question" }));
     expect(await screen.findByRole("button", { name: /^Fields 3 fields/ })).toBeVisible();
