@@ -9,6 +9,7 @@ pub mod endpoints;
 mod error;
 pub mod events;
 pub(crate) mod fresh;
+pub(crate) mod grounds;
 mod handle;
 pub mod llm_log;
 pub mod memory;

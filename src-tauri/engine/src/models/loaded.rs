@@ -69,7 +69,7 @@ impl Loaded {
             .flatten()
             .map(|id| MemoryId(id.clone()))
             .collect();
-        Ok(rests_on(tx, &self.row, private)?
+        Ok(crate::grounds::rests_on(tx, &self.row, private)?
             || store::tag_sets::any_carries(tx, self.row.head.bank, &declined, private)?)
     }
 
@@ -97,28 +97,6 @@ impl Loaded {
             "max_tokens": self.row.head.max_tokens,
         })
     }
-}
-
-/// Whether a document carries one of some tags: by its own, because it rests on a memory that does,
-/// or because it was written from another document that did.
-pub(crate) fn rests_on(
-    tx: &ReadTx<'_>,
-    model: &models::Model,
-    tags: &TagSet,
-) -> store::Result<bool> {
-    if provenance::carries(tx, &model.head, tags)? {
-        return Ok(true);
-    }
-    if tags.is_empty() {
-        return Ok(false);
-    }
-    let evidence: Option<PublishedEvidence> = model.reflect_response.as_ref().and_then(from_json);
-    let behind = evidence.into_iter().flat_map(|evidence| evidence.behind_models);
-    let behind = behind.flat_map(|(_, ids)| ids).map(MemoryId);
-    // A block that was kept from an earlier text may rest on what the document cites no longer.
-    let kept = provenance::block_sources(tx, model.head.key)?.into_iter();
-    let behind: Vec<MemoryId> = behind.chain(kept.filter_map(|source| source.memory)).collect();
-    store::tag_sets::any_carries(tx, model.head.bank, &behind, tags)
 }
 
 /// A value of a JSON column, or none if it does not fit.

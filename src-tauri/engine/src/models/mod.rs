@@ -34,7 +34,6 @@ use crate::view::proposal::DuringReview;
 use crate::view::refresh::{DryRunView, KeptDryRun, RefreshRunView};
 use crate::{Engine, Result};
 use domain::{BankId, Instant, Json, ModelId, RunId};
-pub(crate) use loaded::rests_on;
 
 /// Models that a list shows at most.
 const LISTED: u32 = 20_000;

@@ -74,7 +74,7 @@ fn open_model(tx: &ReadTx<'_>, tools: &Toolbox, id: &str) -> Result<Opened> {
     let Some(model) = store::models::find(tx, tools.bank(), &id.into())? else {
         return Ok(fault(id, "no longer in the bank"));
     };
-    if crate::models::rests_on(tx, &model, &tools.prepared.leave_out)? {
+    if crate::grounds::rests_on(tx, &model, &tools.prepared.leave_out)? {
         return Ok(fault(id, "no longer in the bank"));
     }
     let content = Cl100k.cut(&model.content, DOCUMENT_TOKENS);

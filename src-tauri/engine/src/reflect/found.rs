@@ -160,7 +160,7 @@ fn all_fit(
         let Some(model) = store::models::find(tx, tools.bank(), id)? else { return Ok(false) };
         if tools.request.exclude_models.all
             || !model_visible(&model.head, &tools.prepared.scope, excluded)
-            || crate::models::rests_on(tx, &model, &tools.prepared.leave_out)?
+            || crate::grounds::rests_on(tx, &model, &tools.prepared.leave_out)?
         {
             return Ok(false);
         }

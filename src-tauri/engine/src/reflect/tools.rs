@@ -3,8 +3,8 @@
 
 use super::prepare::{Prepared, model_visible};
 use super::request::ReflectRequest;
+use crate::grounds::rests_on;
 use crate::memory::search::{SearchHit, SearchRequest, search};
-use crate::models::rests_on;
 use crate::{Engine, Result, fresh};
 use domain::answer::cut_at_block;
 use domain::citations::{BasedOnMemory, BasedOnModel};

@@ -2,7 +2,7 @@ import { File, FolderOpen } from "lucide-react";
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { Button } from "~/components/button";
 import { FormDialog } from "~/components/dialog";
-import { DraftDialog } from "~/components/draft-dialog";
+import { useDiscard } from "~/components/discard";
 import { RadioField, TextField } from "~/components/field";
 import { FormReport } from "~/components/form-report";
 import { attend } from "~/components/left-behind";
@@ -62,6 +62,7 @@ export function ImportDialog({
     else if (wasDone.current) field.current?.focus();
     wasDone.current = done !== undefined;
   }, [done]);
+  const { leave, question } = useDiscard(path.trim() !== "" && !done && !isPending, onClose);
 
   const set = (text: string, chosen: string[]) => {
     setPath(text);
@@ -128,24 +129,24 @@ export function ImportDialog({
       </FormDialog>
     );
   return (
-    <DraftDialog
+    <FormDialog
+      open
+      onOpenChange={(open) => !open && leave()}
       title={words.title}
       about={words.about}
-      holds={path.trim() !== "" && !isPending}
-      back={isPending ? words.close : strings.form.cancel}
-      act={
+      foot={
         <>
-          <Button kind="primary" type="submit" form={form} disabled={isPending}>
-            {isPending ? words.reading : words.act}
-          </Button>
           {isPending && (
-            <p role="status" className="type-small order-first mr-auto text-muted">
+            <p role="status" className="type-small mr-auto text-muted">
               {words.goesOn}
             </p>
           )}
+          <Button onClick={leave}>{isPending ? words.close : strings.form.cancel}</Button>
+          <Button kind="primary" type="submit" form={form} disabled={isPending}>
+            {isPending ? words.reading : words.act}
+          </Button>
         </>
       }
-      onClose={onClose}
     >
       <form id={form} onSubmit={submit} noValidate className="grid gap-4">
         <FormReport report={error} placed={placed} />
@@ -200,6 +201,7 @@ export function ImportDialog({
           ]}
         />
       </form>
-    </DraftDialog>
+      {question}
+    </FormDialog>
   );
 }
