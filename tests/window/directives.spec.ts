@@ -20,7 +20,7 @@ test("fc_21 rules are tried on a scope, held back or kept by an answer, and told
   const app = await start();
   await go(app, `/b/${SAMPLE}/directives`);
   await app.seeText("Rules that every answer keeps");
-  await app.click("=Begin with “Dates”");
+  await app.click("=Begin with this: Dates");
   await app.press("Control+Enter");
   await app.see("=Switch off");
   await app.press("Escape");
@@ -69,7 +69,7 @@ test("fc_21 rules are tried on a scope, held back or kept by an answer, and told
   await go(app, `/b/${SAMPLE}/reflect`);
   await app.fill("=Question", QUESTION);
   await app.press("Control+Enter");
-  await app.see("=Rules of this answer", WORK);
+  await app.see('[aria-label="Rules of this answer"]', WORK);
   const plain = await app.text('[aria-label="Rules of this answer"]');
   expect(plain).toMatch(/Rules applied\s+Dates/);
   expect(plain).toMatch(/Held back: scope\s+Confirm/);

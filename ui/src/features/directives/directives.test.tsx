@@ -204,7 +204,7 @@ describe("acts", () => {
 
   test("an empty bank offers two examples to begin with", async () => {
     const { user } = renderApp("/b/empty/directives", { listDirectives: async () => [] });
-    await user.click(await screen.findByRole("button", { name: /Begin with “Safety first”/ }));
+    await user.click(await screen.findByRole("button", { name: /Begin with this: Safety first/ }));
     expect(await screen.findByRole("textbox", { name: "Tags" })).toHaveValue("safety");
     await noViolations();
   });

@@ -65,7 +65,7 @@ export const strings = {
     about:
       "A directive is an order to the language model that nothing in the memories can overrule. With tags it holds only for questions and documents with those tags.",
     examples: "For example",
-    use: (name: string) => `Begin with “${name}”`,
+    use: (name: string) => `Begin with this: ${name}`,
     begin: "Begin with this",
     rules: [
       {

@@ -145,7 +145,11 @@ export function TwoMinds({
             <span>
               {unavailable}{" "}
               {unavailable === words.noModel && (
-                <Link to="/b/$bank/settings/{-$page}" params={{ bank, page: "models" }}>
+                <Link
+                  to="/b/$bank/settings/{-$page}"
+                  params={{ bank, page: "models" }}
+                  className="underline underline-offset-2"
+                >
                   {strings.settings}
                 </Link>
               )}
