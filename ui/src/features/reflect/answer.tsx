@@ -22,6 +22,7 @@ export function Answer({
   pinned,
   onPin,
   onWiden,
+  goesOn,
   onRetry,
   acts,
 }: {
@@ -31,6 +32,8 @@ export function Answer({
   pinned: string | null;
   onPin: (id: string) => void;
   onWiden: (() => void) | null;
+  /** Whether another try goes on from what this one found. */
+  goesOn: boolean;
   onRetry: () => void;
   acts: RunActs;
 }) {
@@ -53,7 +56,9 @@ export function Answer({
         // A person wanted it: nothing is wrong.
         <p className="text-muted">{words.cancelled}</p>
       ) : (
-        view.report && <AskFault bank={bank} report={view.report} onRetry={onRetry} />
+        view.report && (
+          <AskFault bank={bank} report={view.report} goesOn={goesOn} onRetry={onRetry} />
+        )
       )}
       <Structured view={view} />
       {notes.length > 0 && (

@@ -16,10 +16,13 @@ const inSettings: ErrorCode[] = [
 export function AskFault({
   bank,
   report,
+  goesOn = false,
   onRetry,
 }: {
   bank: BankId;
   report: Report;
+  /** Whether another try goes on from what this one found. */
+  goesOn?: boolean;
   onRetry: () => void;
 }) {
   return (
@@ -37,6 +40,7 @@ export function AskFault({
       }
     >
       {strings.remedies[report.code]}
+      {goesOn && report.retryable && <p>{strings.goesOn}</p>}
     </ReportCard>
   );
 }

@@ -99,6 +99,13 @@ export function ReflectScreen({
     setQuery(text);
     asking.ask(inputOf(text, of));
   };
+  // The question as it was goes on from what was found; a changed one begins anew.
+  const goesOn = view?.can_go_on === true && view.request.query === query.trim();
+  const retry = () => {
+    if (!goesOn) return ask();
+    against.current = null;
+    asking.goOn(view);
+  };
   const fresh = () => {
     asking.forget();
     setQuery("");
@@ -143,7 +150,7 @@ export function ReflectScreen({
     if (asking.report && asking.report.reason !== "cancelled" && (!run || reported === run)) {
       return (
         <div className="p-4">
-          <AskFault bank={bank} report={asking.report} onRetry={() => ask()} />
+          <AskFault bank={bank} report={asking.report} goesOn={goesOn} onRetry={retry} />
         </div>
       );
     }
@@ -164,7 +171,8 @@ export function ReflectScreen({
         cited={cited}
         pinned={source}
         onPin={pin}
-        onRetry={() => ask()}
+        goesOn={goesOn}
+        onRetry={retry}
         acts={{
           others: runs,
           onCompare: onBeside,

@@ -106,6 +106,33 @@ describe("asking", () => {
     await act(async () => finish({ ...first, id: "r-move", status: "cancelled", text: null }));
   });
 
+  test("a question that broke goes on from what was found, a changed one begins anew", async () => {
+    const { store } = memory();
+    const [run] = store.runs;
+    if (!run) throw new Error("no run in the fixtures");
+    const report = refusal({ code: "provider_unreachable", retryable: true, run: { id: run.id } });
+    const broken: ReflectRunView = {
+      ...run,
+      status: "failed",
+      text: null,
+      report,
+      can_go_on: true,
+    };
+    const { user, platform } = renderApp(`/b/workshop/reflect/${run.id}`, {
+      getReflectRun: async (_, id) => (id === run.id ? broken : { ...run, id }),
+    });
+    const asked = (name: string) => platform.calls.filter(([call]) => call === name);
+    expect(await screen.findByText(/Another try goes on from what was found/)).toBeVisible();
+    await user.type(await question(), " Really?");
+    expect(screen.queryByText(/Another try goes on/)).toBeNull();
+    await user.keyboard("{Backspace>8/}");
+    await user.click(screen.getByRole("button", { name: "Try again" }));
+    await waitFor(() => expect(asked("retryReflect")).toHaveLength(1));
+    expect(asked("retryReflect")[0]?.slice(1, 3)).toEqual(["workshop", run.id]);
+    expect(asked("ask")).toEqual([]);
+    expect(await screen.findByRole("region", { name: "Answer" })).toBeVisible();
+  });
+
   test("a run that was stopped or broke shows how far it came", async () => {
     const { store } = memory();
     const [run] = store.runs;

@@ -276,6 +276,7 @@ export const strings = {
       "Connect a language model, or turn on the answers without one, in the settings.",
   } as Partial<Record<ErrorCode, string>>,
   settings: "Open settings",
+  goesOn: "Another try goes on from what was found; nothing is searched for again.",
 } as const;
 
 /** A figure that is only expected: two places are all it can promise. */

@@ -22,6 +22,8 @@ export interface Asking {
   /** Why it could not be stopped. */
   stopReport: Report | null;
   ask: (input: ReflectInput) => void;
+  /** Asks the question of an ended run once more, from what that one found. */
+  goOn: (from: ReflectRunView) => void;
   stop: () => void;
   forget: () => void;
 }
@@ -30,6 +32,8 @@ export interface Asking {
 export function useAsk(bank: BankId, onRun: (run: RunId) => void): Asking {
   const platform = usePlatform();
   const call = useWrite("ask");
+  const further = useWrite("retryReflect");
+  const [from, setFrom] = useState<ReflectRunView | null>(null);
   const cancel = useWrite("cancelReflect");
   const [heard, setHeard] = useState<Heard[]>([]);
   const [stopping, setStopping] = useState(false);
@@ -38,7 +42,8 @@ export function useAsk(bank: BankId, onRun: (run: RunId) => void): Asking {
   const run = useRef<RunId | null>(null);
   const wanted = useRef(false);
   const announce = useAnnounce();
-  const busy = call.isPending;
+  const last = from ? further : call;
+  const busy = last.isPending;
 
   useEffect(() => {
     if (!busy) return;
@@ -50,7 +55,7 @@ export function useAsk(bank: BankId, onRun: (run: RunId) => void): Asking {
   useSpoken(busy ? text : "");
 
   const halt = (id: RunId) => cancel.mutate([id], { onError: () => setStopping(false) });
-  const ask = (input: ReflectInput) => {
+  const listen = () => {
     newest.current += 1;
     const own = newest.current;
     const begun = performance.now();
@@ -68,37 +73,53 @@ export function useAsk(bank: BankId, onRun: (run: RunId) => void): Asking {
       }
       setHeard((before) => [...before, { at: performance.now() - begun, event }]);
     });
-    call.mutate([bank, input, channel], {
-      onSuccess: (view) => {
+    const ends = {
+      onSuccess: (view: ReflectRunView) => {
         if (own !== newest.current) return;
         announce(view.status === "cancelled" ? strings.live.stopped : strings.live.done);
         onRun(view.id);
       },
       // What ended without an answer has a record too, with its steps as far as they came.
-      onError: ({ reason, run: record }) => {
+      onError: ({ reason, run: record }: Report) => {
         if (own !== newest.current) return;
         if (reason === "cancelled") announce(strings.live.stopped);
         if (record) onRun(record.id);
       },
-    });
+    };
+    return { channel, ends };
+  };
+  const ask = (input: ReflectInput) => {
+    const { channel, ends } = listen();
+    setFrom(null);
+    call.mutate([bank, input, channel], ends);
+  };
+  const goOn = (failed: ReflectRunView) => {
+    const { channel, ends } = listen();
+    setFrom(failed);
+    further.mutate([bank, failed.id, channel], ends);
   };
 
   return {
-    input: busy ? (call.variables?.[1] ?? null) : null,
+    input: busy ? (from?.request ?? call.variables?.[1] ?? null) : null,
     heard,
     text,
     seconds,
     stopping,
-    answered: call.data,
-    report: call.error,
+    answered: last.data,
+    report: last.error,
     stopReport: cancel.error,
     ask,
+    goOn,
     stop: () => {
       wanted.current = true;
       setStopping(true);
       if (run.current) halt(run.current);
     },
-    forget: () => call.reset(),
+    forget: () => {
+      setFrom(null);
+      call.reset();
+      further.reset();
+    },
   };
 }
 
