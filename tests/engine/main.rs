@@ -30,6 +30,7 @@ mod models;
 mod outside;
 mod pages;
 mod pages_import;
+mod plug_pulled;
 mod private;
 mod proposals;
 mod proposals_decide;
