@@ -175,7 +175,18 @@ export class App {
       `${selector} cannot be pressed`,
       50,
     );
+    await this.intoSight(target);
     await target.click();
+  }
+
+  /** Scrolls what an edge cuts off to the middle. What lies under something else stays there. */
+  private async intoSight(target: WebElement): Promise<void> {
+    await this.driver.executeScript(
+      `const box = arguments[0].getBoundingClientRect();
+       const hit = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+       if (!arguments[0].contains(hit)) arguments[0].scrollIntoView({ block: "center" });`,
+      target,
+    );
   }
 
   /** Puts a text into a field in the place of what stands there. */
