@@ -175,14 +175,15 @@ impl Toolbox {
         let memories = found.hits.iter().map(|hit| based_on(&hit.memory)).chain(facts).collect();
         Ok(Output {
             count: count(rows.len()),
-            result: object(json!({
-                "query": query,
-                "count": rows.len(),
-                "observations": rows,
-                "source_facts": source_facts,
-                "is_stale": stale,
-                "freshness": freshness,
-            })),
+            result: told_of(
+                json!({
+                    "query": query,
+                    "count": rows.len(),
+                    "is_stale": stale,
+                    "freshness": freshness,
+                }),
+                [("observations", rows.into()), ("source_facts", source_facts.into())],
+            ),
             stale: Some(stale),
             memories,
             hits: found.hits,
@@ -213,12 +214,10 @@ impl Toolbox {
         };
         Ok(Output {
             count: count(rows.len()),
-            result: object(json!({
-                "query": query,
-                "count": rows.len(),
-                "memories": rows,
-                "chunks": chunks,
-            })),
+            result: told_of(
+                json!({ "query": query, "count": rows.len() }),
+                [("memories", rows.into()), ("chunks", chunks.into())],
+            ),
             memories: found.hits.iter().map(|hit| based_on(&hit.memory)).collect(),
             hits: found.hits,
             ..Output::default()
@@ -356,7 +355,10 @@ fn models_output(query: &str, found: &[Near]) -> Output {
     }
     Output {
         count: count(rows.len()),
-        result: object(json!({ "query": query, "count": rows.len(), "mental_models": rows })),
+        result: told_of(
+            json!({ "query": query, "count": rows.len() }),
+            [("mental_models", rows.into())],
+        ),
         models,
         ..Output::default()
     }
@@ -439,6 +441,13 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
         Value::Object(fields) => fields,
         _ => Map::new(),
     }
+}
+
+/// A result with its rows, which `json!` would copy one by one.
+fn told_of<const N: usize>(head: Value, rows: [(&str, Value); N]) -> Map<String, Value> {
+    let mut result = object(head);
+    result.extend(rows.map(|(key, value)| (key.to_owned(), value)));
+    result
 }
 
 /// A time to the minute, as the language model sees it.
